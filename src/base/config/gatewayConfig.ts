@@ -1,0 +1,139 @@
+import { z } from "zod";
+
+import type { Budgets } from "../budgets.js";
+import { budgetOverridesSchema, resolveBudgets } from "../budgets.js";
+import { checkBudgets } from "../checkBudgets.js";
+import { isName } from "../ids.js";
+import { loadYaml } from "./loadYaml.js";
+import type { Machine } from "./machine.js";
+import { defaultWorkerCap, gatewayNameFrom, thisMachine } from "./machine.js";
+
+/** A host and port to listen on. */
+export interface ListenAddress {
+  /** Address or host name. */
+  readonly host: string;
+  /** TCP port; 0 takes a free one. */
+  readonly port: number;
+}
+
+/** A peer as configured. */
+export interface PeerConfig {
+  /** `host:port` of its peer listener. */
+  readonly address: string;
+  /** SHA-256 of its identity key's public part, base64 or hex. */
+  readonly pin: string;
+  /** Names of the peer's agents that may be addressed; absent = all that it lists. */
+  readonly agents?: readonly string[];
+}
+
+/** A gateway's configuration with every default filled in. */
+export interface GatewayConfig {
+  /** How this gateway calls itself. */
+  readonly name: string;
+  /** Where sockets live; absent = `run/` in the home. */
+  readonly runDir?: string;
+  /** What is listened on besides the Unix sockets. */
+  readonly listeners: {
+    /** Clients over TCP; absent = off. */
+    readonly clientTcp?: ListenAddress;
+    /** Peers and connectors over TLS; absent = off. */
+    readonly peers?: ListenAddress;
+    /** Whether TCP listeners offer reflection. */
+    readonly reflectionOnTcp: boolean;
+  };
+  /** Worker processes. */
+  readonly workers: {
+    /** Idle workers kept ready. */
+    readonly poolSize: number;
+    /** Turns that run at once. */
+    readonly max: number;
+  };
+  /** The budget table with overrides. */
+  readonly budgets: Budgets;
+  /** Direct messages. */
+  readonly dm: {
+    /** Whether messages are accepted and sent at all. */
+    readonly enabled: boolean;
+  };
+  /** Peers by name. */
+  readonly peers: Readonly<Record<string, PeerConfig>>;
+  /** Command and arguments run when a prompt or reply waits for a person; absent = none. */
+  readonly notifyCommand?: readonly string[];
+  /** Least severe log level written. */
+  readonly logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
+  /** File of hashed client tokens for TCP; absent = `client-tokens.yaml` in the home. */
+  readonly clientTokensFile?: string;
+}
+
+const name = z.string().refine(isName, "must match [a-z0-9][a-z0-9_-]{0,63}");
+const text = z.string().min(1);
+const address = (host: string, port: number) =>
+  z.strictObject({ host: text.default(host), port: z.int().min(0).max(65_535).default(port) });
+const hostAndPort = z.string().regex(/^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]]+):[0-9]{1,5}$/, "must be host:port");
+
+/** `talaria.yaml`, as written. */
+export const gatewayConfigSchema = z.strictObject({
+  name: name.optional(),
+  run_dir: text.optional(),
+  listeners: z
+    .strictObject({
+      client_tcp: address("127.0.0.1", 7420).optional(),
+      peers: address("0.0.0.0", 7421).optional(),
+      reflection_on_tcp: z.boolean().default(false),
+    })
+    .prefault({}),
+  workers: z
+    .strictObject({ pool_size: z.int().min(0).max(64).default(1), max: z.int().min(1).max(1_024).optional() })
+    .prefault({}),
+  budgets: budgetOverridesSchema
+    .superRefine((overrides, context) => {
+      for (const { key, problem } of checkBudgets(resolveBudgets(overrides))) {
+        context.addIssue({ code: "custom", path: [key], message: problem });
+      }
+    })
+    .prefault({}),
+  dm: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
+  peers: z
+    .record(name, z.strictObject({ address: hostAndPort, pin: text, agents: z.array(name).optional() }))
+    .default({}),
+  notify_command: z.array(text).min(1).optional(),
+  log_level: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  client_tokens_file: text.optional(),
+});
+
+/**
+ * Reads `talaria.yaml`; a missing file gives the defaults.
+ * @throws ConfigError for what cannot be used.
+ */
+export function loadGatewayConfig(file: string, machine: Machine = thisMachine()): GatewayConfig {
+  return resolveGatewayConfig(loadYaml(file, gatewayConfigSchema), machine);
+}
+
+/** Fills in what depends on the machine. */
+export function resolveGatewayConfig(written: z.output<typeof gatewayConfigSchema>, machine: Machine): GatewayConfig {
+  const { client_tcp: clientTcp, peers: peerListener, reflection_on_tcp: reflectionOnTcp } = written.listeners;
+  return {
+    name: written.name ?? gatewayNameFrom(machine.hostname),
+    ...(written.run_dir === undefined ? {} : { runDir: written.run_dir }),
+    listeners: {
+      ...(clientTcp === undefined ? {} : { clientTcp }),
+      ...(peerListener === undefined ? {} : { peers: peerListener }),
+      reflectionOnTcp,
+    },
+    workers: {
+      poolSize: written.workers.pool_size,
+      max: written.workers.max ?? defaultWorkerCap(machine.totalMemoryBytes),
+    },
+    budgets: resolveBudgets(written.budgets),
+    dm: written.dm,
+    peers: Object.fromEntries(
+      Object.entries(written.peers).map(([peer, { address, pin, agents }]) => [
+        peer,
+        { address, pin, ...(agents === undefined ? {} : { agents }) },
+      ]),
+    ),
+    ...(written.notify_command === undefined ? {} : { notifyCommand: written.notify_command }),
+    logLevel: written.log_level,
+    ...(written.client_tokens_file === undefined ? {} : { clientTokensFile: written.client_tokens_file }),
+  };
+}

@@ -1,0 +1,22 @@
+/** The known key that a typo most likely meant: at most 3 edits, and fewer than half of the typed length. */
+export function nearestKey(typed: string, known: readonly string[]): string | undefined {
+  let best: { key: string; edits: number } | undefined;
+  for (const key of known) {
+    const edits = editDistance(typed.toLowerCase(), key.toLowerCase());
+    if (edits <= 3 && edits * 2 < typed.length + 1 && (!best || edits < best.edits)) best = { key, edits };
+  }
+  return best?.key;
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const replace = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(replace, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}
