@@ -1,0 +1,45 @@
+/** What a secret is replaced by. */
+export const REDACTED = "[redacted]";
+
+/** A shorter text is no secret worth the name, and hiding it would blank ordinary words. */
+const SHORTEST_SECRET = 6;
+
+/** The exact secrets of this process, so that no log line can hold one. */
+export class SecretRegistry {
+  readonly #counts = new Map<string, number>();
+  #forms: readonly string[] = [];
+
+  /**
+   * Hides `secret` from the next line on. The same secret may be added by several owners.
+   * @returns a function that removes it again; texts of fewer than 6 characters are left alone.
+   */
+  add(secret: string): () => void {
+    if (secret.length < SHORTEST_SECRET) return () => undefined;
+    this.#change(secret, 1);
+    let held = true;
+    return () => {
+      if (held) this.#change(secret, -1);
+      held = false;
+    };
+  }
+
+  /** Takes back one {@link add} of `secret`. */
+  remove(secret: string): void {
+    if (this.#counts.has(secret)) this.#change(secret, -1);
+  }
+
+  /** `text` with every registered secret replaced, longest first, also where it was escaped as JSON. */
+  hide(text: string): string {
+    let hidden = text;
+    for (const form of this.#forms) if (hidden.includes(form)) hidden = hidden.replaceAll(form, REDACTED);
+    return hidden;
+  }
+
+  #change(secret: string, by: number): void {
+    const count = (this.#counts.get(secret) ?? 0) + by;
+    if (count > 0) this.#counts.set(secret, count);
+    else this.#counts.delete(secret);
+    const forms = new Set([...this.#counts.keys()].flatMap((one) => [one, JSON.stringify(one).slice(1, -1)]));
+    this.#forms = [...forms].sort((a, b) => b.length - a.length);
+  }
+}
