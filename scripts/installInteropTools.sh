@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Puts the outside clients that test/interop drives into .tools/: grpcurl and a Python environment with grpcio.
+# Where one is there already in the wanted version, it is left alone. Needs the network.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+grpcurl_version=v1.9.3
+requirements=(grpcio==1.76.0 grpcio-tools==1.76.0 grpcio-reflection==1.76.0)
+tools="$PWD/.tools"
+mkdir -p "$tools/bin"
+
+stamp="$tools/grpcurl.version"
+if [[ -x "$tools/bin/grpcurl" && -f "$stamp" && "$(<"$stamp")" == "$grpcurl_version" ]]; then
+  echo "grpcurl $grpcurl_version is there"
+elif command -v go >/dev/null; then
+  GOBIN="$tools/bin" go install "github.com/fullstorydev/grpcurl/cmd/grpcurl@$grpcurl_version"
+  echo "$grpcurl_version" >"$stamp"
+  echo "grpcurl $grpcurl_version built"
+else
+  echo "grpcurl: Go is not installed, so it cannot be built" >&2
+fi
+
+stamp="$tools/venv.requirements"
+if [[ -x "$tools/venv/bin/python" && -f "$stamp" && "$(<"$stamp")" == "${requirements[*]}" ]]; then
+  echo "${requirements[*]} are there"
+elif command -v python3 >/dev/null; then
+  rm -rf "$tools/venv"
+  python3 -m venv "$tools/venv"
+  "$tools/venv/bin/pip" install --quiet --disable-pip-version-check "${requirements[@]}"
+  echo "${requirements[*]}" >"$stamp"
+  echo "${requirements[*]} installed"
+else
+  echo "python: python3 is not installed" >&2
+fi

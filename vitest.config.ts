@@ -1,0 +1,58 @@
+import { defineConfig } from "vitest/config";
+
+/** Limits of one test and of one hook, in milliseconds: a test that waits longer than this on an event has failed. */
+const limitMs = 30_000;
+const slowLimitMs = 300_000;
+
+const built = "./test/globalSetup.ts";
+
+/** Unit tests sit beside the code; everything else starts processes from a fresh `dist`. */
+export default defineConfig({
+  test: {
+    pool: "forks",
+    dangerouslyIgnoreUnhandledErrors: false,
+    coverage: { provider: "v8", include: ["src/**/*.ts"], exclude: ["src/gen/**", "src/**/*.test.ts"] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts"],
+          testTimeout: limitMs,
+          hookTimeout: limitMs,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "process",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/slow/**", "test/interop/**"],
+          globalSetup: [built],
+          testTimeout: limitMs,
+          hookTimeout: limitMs,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "interop",
+          include: ["test/interop/**/*.test.ts"],
+          globalSetup: [built],
+          testTimeout: 2 * limitMs,
+          hookTimeout: 2 * limitMs,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "slow",
+          include: ["test/slow/**/*.test.ts"],
+          globalSetup: [built],
+          testTimeout: slowLimitMs,
+          hookTimeout: slowLimitMs,
+        },
+      },
+    ],
+  },
+});
