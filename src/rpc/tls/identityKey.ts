@@ -1,0 +1,120 @@
+import { X509Certificate, createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { join } from "node:path";
+import { buildCertificate, certificatePem } from "./certificateBuilder.js";
+import { IdentityKeyError } from "./identityKeyError.js";
+import { pinOfKey } from "./pin.js";
+import type { Pin } from "./pin.js";
+import { createOnce, ensurePrivateFolder, readOwnFile } from "./privateFiles.js";
+
+/** The long-lived identity of a home towards peers. Peers pin its key; leaves come and go under it. */
+export interface Identity {
+  /** Name of the key, as it stands in invites and in the peer tables of others. */
+  readonly pin: Pin;
+  /** P-256 key that signs leaves and nothing else. */
+  readonly privateKey: KeyObject;
+  /** Self-signed certificate of the key, presented after the leaf, PEM. */
+  readonly certificatePem: string;
+}
+
+/** Common name of every identity certificate. Peers are told apart by their keys, never by a name they chose. */
+export const IDENTITY_NAME = "talaria identity";
+
+/** An identity certificate is valid from this long before it was made, so that a peer whose clock lags accepts it. */
+const BACKDATE_MS = 24 * 60 * 60 * 1000;
+
+/** RFC 5280 section 4.1.2.5 spells "no expiration" so. The pin is the trust; it ends by being revoked. */
+const NO_EXPIRATION_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/**
+ * Opens the identity of a home, making it on first use: `tls/` (0700), `tls/identity.key` (PKCS #8 PEM, 0600) and
+ * `tls/identity.crt`. Several processes may race; all get the same identity. A missing certificate is made again, a
+ * missing key after that is not: its pins would be void without anybody knowing.
+ *
+ * @param home an existing folder
+ * @param nowMs the current time, milliseconds since the Unix epoch
+ * @throws IdentityKeyError if a file or the folder is not what it must be; errors of the file system as they are
+ */
+export async function openIdentity(home: string, nowMs: number): Promise<Identity> {
+  const folder = join(home, "tls");
+  const keyPath = join(folder, "identity.key");
+  const certificatePath = join(folder, "identity.crt");
+  await ensurePrivateFolder(folder);
+
+  let keyText = await readOwnFile(keyPath, "secret");
+  if (keyText === undefined) {
+    if ((await readOwnFile(certificatePath, "public")) !== undefined) {
+      throw new IdentityKeyError(
+        "mismatch",
+        certificatePath,
+        "exists but its identity.key does not; restore the key, or remove the certificate and pair again with every peer",
+      );
+    }
+    await createOnce(keyPath, newKeyPem());
+    keyText = await readOwnFile(keyPath, "secret");
+  }
+  const privateKey = parseKey(keyPath, keyText ?? "");
+
+  let certificateText = await readOwnFile(certificatePath, "public");
+  if (certificateText === undefined) {
+    await createOnce(certificatePath, selfSigned(privateKey, nowMs));
+    certificateText = await readOwnFile(certificatePath, "public");
+  }
+  return identityOf(certificatePath, privateKey, certificateText ?? "");
+}
+
+/** An identity that lives in memory only. */
+export function ephemeralIdentity(nowMs: number): Identity {
+  const privateKey = createPrivateKey(newKeyPem());
+  return identityOf("(memory)", privateKey, selfSigned(privateKey, nowMs));
+}
+
+function newKeyPem(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  return privateKey.export({ type: "pkcs8", format: "pem" }) as string;
+}
+
+function selfSigned(privateKey: KeyObject, nowMs: number): string {
+  return certificatePem(
+    buildCertificate({
+      role: { kind: "identity" },
+      subjectKey: privateKey,
+      subjectName: IDENTITY_NAME,
+      issuerKey: privateKey,
+      issuerName: IDENTITY_NAME,
+      notBeforeMs: nowMs - BACKDATE_MS,
+      notAfterMs: NO_EXPIRATION_MS,
+    }),
+  );
+}
+
+function parseKey(path: string, text: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(text);
+  } catch {
+    // The parser's own message is left out: it may quote what it could not read.
+    throw new IdentityKeyError("malformed", path, "is not a PEM private key");
+  }
+  if (key.asymmetricKeyType !== "ec" || key.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
+    throw new IdentityKeyError("malformed", path, "is not an ECDSA P-256 key");
+  }
+  return key;
+}
+
+function identityOf(path: string, privateKey: KeyObject, text: string): Identity {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(text);
+  } catch {
+    throw new IdentityKeyError("malformed", path, "is not a PEM certificate; remove it to have it made again");
+  }
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw new IdentityKeyError(
+      "mismatch",
+      path,
+      "is not a certificate of identity.key; remove it to have it made again",
+    );
+  }
+  return { pin: pinOfKey(createPublicKey(privateKey)), privateKey, certificatePem: certificate.toString() };
+}

@@ -1,0 +1,53 @@
+import { CallCredentials, ChannelCredentials } from "@grpc/grpc-js";
+import { connectPinned } from "./pinnedConnect.js";
+import type { PinnedConnectOptions } from "./pinnedConnect.js";
+
+type CreateSecureConnector = ChannelCredentials["_createSecureConnector"];
+type SecureConnector = ReturnType<CreateSecureConnector>;
+
+/**
+ * Channel credentials that present our leaf and accept a server by its pinned key alone, whatever its host name.
+ *
+ * A class of our own, because `createSsl` cannot do this: it needs the server's CA certificate beforehand while we
+ * hold a pin only, and its `checkServerIdentity` hook is skipped for chains that do not verify. The three underscored
+ * methods are what grpc-js itself subclasses; the exact version in package.json is what keeps them in place, and
+ * `test/tls` fails if they move.
+ *
+ * The leaf is taken anew for each connection, so a channel outlives rotations. Composing with call credentials works.
+ */
+export class PinnedCredentials extends ChannelCredentials {
+  readonly #options: PinnedConnectOptions;
+
+  /** @param options what to present, what to expect, and who is told */
+  constructor(options: PinnedConnectOptions) {
+    super();
+    this.#options = options;
+  }
+
+  /** Lets grpc-js send call credentials; the connector fulfils it or fails. */
+  override _isSecure(): boolean {
+    return true;
+  }
+
+  /** Channels share a connection only if they share this object, so that each observer sees its own verdicts. */
+  override _equals(other: ChannelCredentials): boolean {
+    return this === other;
+  }
+
+  /** Called once per subchannel; the connector then makes every connection of it. */
+  override _createSecureConnector(
+    ...[, , callCredentials = CallCredentials.createEmpty()]: Parameters<CreateSecureConnector>
+  ): SecureConnector {
+    return {
+      connect: async (socket) => ({ socket: await connectPinned(socket, this.#options), secure: true }),
+      waitForReady: () => Promise.resolve(),
+      getCallCredentials: () => callCredentials,
+      destroy: () => undefined,
+    };
+  }
+}
+
+/** {@link PinnedCredentials} as a function, for callers that only need channel credentials. */
+export function pinnedCredentials(options: PinnedConnectOptions): ChannelCredentials {
+  return new PinnedCredentials(options);
+}
