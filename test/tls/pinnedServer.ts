@@ -24,7 +24,7 @@ const whoAmI = {
   responseDeserialize: text.deserialize,
 } as const;
 
-const service: ServiceDefinition<UntypedServiceImplementation> = { whoAmI };
+const service: ServiceDefinition = { whoAmI };
 
 /** A TLS listener on 127.0.0.1 in front of a grpc-js server whose one method answers `<verdict> <pin> <request>`. */
 export interface PinnedServer {
