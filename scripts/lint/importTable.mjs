@@ -1,4 +1,5 @@
-import { posix, sep } from "node:path";
+import { posix, relative, sep } from "node:path";
+import { root } from "../lib/paths.mjs";
 
 /** The rooms of `src/`, and for each the other rooms its files may import. A room may always import itself. */
 export const table = {
