@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:tls";
 import type { TLSSocket } from "node:tls";
 import { Client, Metadata, Server, ServerCredentials, connectivityState } from "@grpc/grpc-js";
-import type { ChannelCredentials, ServiceDefinition, ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
+import type { ChannelCredentials, ServiceDefinition, ServiceError } from "@grpc/grpc-js";
 import type { LeafSource } from "../../src/rpc/tls/leafCertificate.js";
 import type { PeerVerdict } from "../../src/rpc/tls/peerVerifier.js";
 import type { PinLookup } from "../../src/rpc/tls/pin.js";
