@@ -1,0 +1,6 @@
+import { m0001Foundation } from "./m0001Foundation.js";
+import { m0002Sessions } from "./m0002Sessions.js";
+import type { Migration } from "./migration.js";
+
+/** Every step of the schema, in order. */
+export const migrations: readonly Migration[] = [m0001Foundation, m0002Sessions];

@@ -1,0 +1,36 @@
+import type { Tx } from "../sql.js";
+
+/** A session that is about to be created. */
+export interface SessionDraft {
+  /** A fresh id. */
+  readonly sessionId: string;
+  readonly agent: string;
+  /** Title; may be empty except for a `Bot Chat`. */
+  readonly title: string;
+  readonly botChat: boolean;
+  /** What it does when a turn's outcome is unknown. */
+  readonly onUnknown: "pause" | "continue";
+  /** Frozen policy, an encoded talaria.types.v1.Policy. */
+  readonly policy: Uint8Array;
+  /** Execution that it is a child of. */
+  readonly parentExecutionId?: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Creates a session. */
+export function insertSession(tx: Tx, draft: SessionDraft): void {
+  tx.run(
+    `INSERT INTO sessions (session_id, agent, title, bot_chat, on_unknown, policy, parent_execution_id, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    draft.sessionId,
+    draft.agent,
+    draft.title,
+    draft.botChat ? 1 : 0,
+    draft.onUnknown,
+    draft.policy,
+    draft.parentExecutionId ?? null,
+    draft.now,
+    draft.now,
+  );
+}
