@@ -10,21 +10,22 @@ const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
 const pins = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
 const page = readFileSync("docs/dependencies.md", "utf8");
 
+/** The first three cells of every table row above the vendored files: package, pin, licence. */
+const rows = page
+  .slice(0, page.indexOf("## Vendored"))
+  .split("\n")
+  .map((line) => line.split("|").slice(1, 4))
+  .filter((cells) => /\d/.test(cells[1] ?? ""))
+  .map((cells) => cells.map((cell) => cell.trim()).join(" "));
+
 it("pins every dependency to one exact version", () => {
   expect(pins.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
-it("explains every dependency at its pin, with the licence its package states", () => {
-  const missing = pins.filter(([name, version]) => {
+it("explains each dependency, and nothing else, at its pin and with the licence its package states", () => {
+  const expected = pins.map(([name, version]) => {
     const installed = JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8")) as { license: string };
-    const licence = installed.license.replace(/[()]/g, "");
-    return !page.includes(`| ${name} | ${version} | ${licence} |`);
+    return `${name} ${version} ${installed.license.replace(/[()]/g, "")}`;
   });
-  expect(missing).toEqual([]);
-});
-
-it("explains nothing that is not a dependency", () => {
-  const tables = page.slice(0, page.indexOf("## Vendored"));
-  const explained = [...tables.matchAll(/^\| (\S+) \| \d/gm)].map((row) => row[1]);
-  expect(explained.sort()).toEqual(pins.map(([name]) => name).sort());
+  expect(rows.sort()).toEqual(expected.sort());
 });
