@@ -1,0 +1,54 @@
+import { closeSync, existsSync, openSync } from "node:fs";
+
+import { DatabaseSync } from "@photostructure/sqlite";
+
+import { toStorageError } from "./toStorageError.js";
+
+/** One connection. */
+export type Database = InstanceType<typeof DatabaseSync>;
+
+/** How long a statement waits for another connection's lock. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** What {@link openDatabase} can be told. */
+export interface DatabaseOptions {
+  /** Largest size in pages of 4 KiB; beyond it a write fails as on a full disk. Default: no bound of ours. */
+  readonly maxPageCount?: number;
+}
+
+/**
+ * Opens or creates a database for writing: WAL, every commit synced, foreign keys checked, deleted content overwritten.
+ * The file is created readable by its owner only; SQLite gives its companions the same mode.
+ * @throws StorageError where the file cannot be used.
+ */
+export function openDatabase(path: string, { maxPageCount }: DatabaseOptions = {}): Database {
+  return guarded(() => {
+    if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+    const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+    database.exec("PRAGMA journal_mode = WAL");
+    database.exec("PRAGMA synchronous = FULL");
+    database.exec("PRAGMA secure_delete = ON");
+    if (maxPageCount !== undefined) database.exec(`PRAGMA max_page_count = ${String(Math.trunc(maxPageCount))}`);
+    return database;
+  });
+}
+
+/**
+ * Opens an existing database for reading only.
+ * @throws StorageError where the file cannot be used.
+ */
+export function openReadOnly(path: string): Database {
+  return guarded(() => {
+    const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    database.exec("PRAGMA query_only = ON");
+    return database;
+  });
+}
+
+function guarded<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw toStorageError(error) ?? error;
+  }
+}

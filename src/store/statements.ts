@@ -1,0 +1,47 @@
+import type { Database } from "./database.js";
+import type { Changes, SqlValue, Tx } from "./sql.js";
+
+type Statement = ReturnType<Database["prepare"]>;
+
+/** Statements kept ready. SQL texts are fixed, so a home uses fewer; the bound guards against one that is built. */
+const KEPT_STATEMENTS = 512;
+
+/** Runs SQL on one connection and keeps its prepared statements, the least recently used dropped first. */
+export class Statements implements Tx {
+  readonly #database: Database;
+  readonly #kept = new Map<string, Statement>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** See {@link Tx.get}. */
+  get<Row extends object>(sql: string, ...values: readonly SqlValue[]): Row | undefined {
+    return this.#prepared(sql).get(...values) as Row | undefined;
+  }
+
+  /** See {@link Tx.all}. */
+  all<Row extends object>(sql: string, ...values: readonly SqlValue[]): Row[] {
+    return this.#prepared(sql).all(...values) as Row[];
+  }
+
+  /** See {@link Tx.run}. */
+  run(sql: string, ...values: readonly SqlValue[]): Changes {
+    const { changes, lastInsertRowid } = this.#prepared(sql).run(...values);
+    return { changes, lastInsertRowid: Number(lastInsertRowid) };
+  }
+
+  #prepared(sql: string): Statement {
+    const kept = this.#kept.get(sql);
+    if (kept) {
+      this.#kept.delete(sql);
+      this.#kept.set(sql, kept);
+      return kept;
+    }
+    const statement = this.#database.prepare(sql);
+    this.#kept.set(sql, statement);
+    const oldest = this.#kept.size > KEPT_STATEMENTS ? this.#kept.keys().next().value : undefined;
+    if (oldest !== undefined) this.#kept.delete(oldest);
+    return statement;
+  }
+}
