@@ -1,0 +1,131 @@
+import type { ConnectionInjector } from "@grpc/grpc-js";
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import type { Logger } from "../base/logger.js";
+import type { ConnectionOrigin, ConnectionTable } from "./connection.js";
+import { peerCredentials } from "./peerCredentials.js";
+import { RpcError } from "./rpcError.js";
+import { checkSocketPath, clearStaleSocket, restrictSocket } from "./socketPath.js";
+import type { TlsTransport, Transport, UnixTransport } from "./transport.js";
+
+/** What {@link acceptConnections} needs. */
+export interface AcceptOptions {
+  readonly transport: Transport;
+  /** Where accepted connections are entered. */
+  readonly connections: ConnectionTable;
+  /** Where they go to be served. */
+  readonly injector: ConnectionInjector;
+  readonly log: Logger;
+}
+
+/** A bound address. */
+export interface Acceptor {
+  /** Address for clients. */
+  readonly address: string;
+  /** The port that was bound; undefined on a Unix socket. */
+  readonly port: number | undefined;
+  /** Accepts nothing more, removes a socket file at once, and resolves when the last connection has closed. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Listens, judges each connection before HTTP/2 sees a byte of it, and hands what may stay to grpc-js.
+ * @throws RpcError SOCKET_PATH_TOO_LONG, ADDRESS_IN_USE or LISTEN_FAILED.
+ */
+export async function acceptConnections(options: AcceptOptions): Promise<Acceptor> {
+  const { transport } = options;
+  if (transport.kind === "unix") {
+    checkSocketPath(transport.path);
+    await clearStaleSocket(transport.path);
+    const server = createServer({ pauseOnConnect: true }, (socket) => {
+      acceptUnix(options, transport, socket);
+    });
+    await listen(server, transport);
+    restrictSocket(transport.path);
+    return { address: `unix:${transport.path}`, port: undefined, stop: () => stopServer(server) };
+  }
+  const server = transport.kind === "tcp" ? tcpServer(options) : tlsServer(options, transport);
+  const port = await listen(server, transport);
+  const host = transport.host.includes(":") ? `[${transport.host}]` : transport.host;
+  return { address: `${host}:${String(port)}`, port, stop: () => stopServer(server) };
+}
+
+function acceptUnix(options: AcceptOptions, transport: UnixTransport, socket: Socket): void {
+  const peer = peerCredentials(socket);
+  try {
+    transport.peerCheck?.(peer, socket);
+  } catch (caught) {
+    const error = RpcError.from(caught);
+    options.log.warn({ peer, reason: error.reason, err: caught }, "connection refused");
+    ignoreErrors(socket);
+    socket.destroy();
+    return;
+  }
+  admit(options, socket, peer === undefined ? { remote: "unix" } : { remote: "unix", peer });
+}
+
+function tcpServer(options: AcceptOptions): Server {
+  return createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+    admit(options, socket, { remote: remoteOf(socket) });
+  });
+}
+
+function tlsServer(options: AcceptOptions, transport: TlsTransport): Server {
+  const server = createTlsServer({ noDelay: true, ...transport.tlsOptions }, (socket) => {
+    const remote = remoteOf(socket);
+    const identity = socket.alpnProtocol === "h2" ? transport.authorize(socket) : undefined;
+    if (identity === undefined) {
+      options.log.warn({ remote, alpn: socket.alpnProtocol }, "connection refused");
+      ignoreErrors(socket);
+      socket.destroy();
+      return;
+    }
+    admit(options, socket, identity === "anonymous" ? { remote } : { remote, identity });
+  });
+  server.on("tlsClientError", (error, socket) => {
+    options.log.info({ remote: remoteOf(socket), err: error }, "TLS handshake failed");
+  });
+  transport.onServer?.(server);
+  return server;
+}
+
+function admit({ connections, injector, log }: AcceptOptions, socket: Socket, origin: ConnectionOrigin): void {
+  ignoreErrors(socket);
+  // The client may have gone between the kernel's accept and ours.
+  if (socket.destroyed) return;
+  const connection = connections.add(socket, origin);
+  log.debug({ connection: connection.id, ...origin }, "connection accepted");
+  injector.injectConnection(socket);
+  socket.resume();
+}
+
+function ignoreErrors(socket: Socket): void {
+  // A broken socket closes, and that is what everything here waits for.
+  socket.on("error", () => undefined);
+}
+
+function remoteOf(socket: Socket): string {
+  return `${socket.remoteAddress ?? "unknown"}:${String(socket.remotePort ?? 0)}`;
+}
+
+function listen(server: Server, transport: Transport): Promise<number | undefined> {
+  const where = transport.kind === "unix" ? { path: transport.path } : { host: transport.host, port: transport.port };
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const reason = error.code === "EADDRINUSE" ? "ADDRESS_IN_USE" : "LISTEN_FAILED";
+      reject(new RpcError(reason, { message: `Cannot listen: ${error.message}.`, cause: error }));
+    });
+    server.listen(where, () => {
+      const address = server.address();
+      resolve(typeof address === "object" ? address?.port : undefined);
+    });
+  });
+}
+
+function stopServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+  });
+}
