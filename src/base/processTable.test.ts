@@ -67,7 +67,7 @@ describe("signals to real processes", () => {
     const target = { pgid: shell.pid, leader: shell, bootId: bootId() };
     expect(signalGroup(target, "SIGKILL")).toEqual({ kind: "signalled", provedBy: shell.pid });
     await exit;
-    await expect.poll(() => groupMembers(shell.pid)).toEqual([]);
+    await expect.poll(() => groupMembers(shell.pid), { timeout: 10_000 }).toEqual([]);
     expect(signalGroup(target, "SIGKILL")).toEqual({ kind: "gone" });
     expect(signalProcess(shell, "SIGKILL")).toEqual({ kind: "gone" });
   });
@@ -96,7 +96,7 @@ describe("signals to real processes", () => {
       kind: "signalled",
       provedBy: member.pid,
     });
-    await expect.poll(() => groupMembers(shell.pid)).toEqual([]);
+    await expect.poll(() => groupMembers(shell.pid), { timeout: 10_000 }).toEqual([]);
   });
 });
 

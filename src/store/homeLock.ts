@@ -34,8 +34,7 @@ export function takeHomeLock(path: string): HomeLock {
     }
     throw toStorageError(error) ?? error;
   }
-  const own = readProcess(process.pid);
-  writeFileSync(holder, `${String(process.pid)} ${String(own?.birthTicks ?? 0n)}\n`, { mode: 0o600 });
+  noteHolder(holder);
   return {
     release() {
       if (!database.isOpen) return;
@@ -43,6 +42,16 @@ export function takeHomeLock(path: string): HomeLock {
       database.close();
     },
   };
+}
+
+/** The note is for messages only, so a disk without room for it does not keep a gateway from starting. */
+function noteHolder(file: string): void {
+  try {
+    const birth = readProcess(process.pid)?.birthTicks ?? 0n;
+    writeFileSync(file, `${String(process.pid)} ${String(birth)}\n`, { mode: 0o600 });
+  } catch {
+    rmSync(file, { force: true });
+  }
 }
 
 function holderPid(file: string): number | undefined {

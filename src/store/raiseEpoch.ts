@@ -6,7 +6,7 @@ export interface StartFacts {
   readonly startedAtMs: number;
   /** The gateway's process. */
   readonly pid: number;
-  /** Its birth, see {@link "../base/processIdentity.js".ProcessIdentity}. */
+  /** Its birth, in the clock ticks that the process table gives. */
   readonly birthTicks: bigint;
   /** The boot in which it runs. */
   readonly bootId: string;

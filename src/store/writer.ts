@@ -23,7 +23,7 @@ export interface WriterOptions {
   readonly clock: Clock;
   /** Told of listeners that throw. */
   readonly logger: Logger;
-  /** Most commands in one transaction, so that one batch does not hold the event loop; default 512. */
+  /** Most commands in one transaction, so that one batch does not hold the event loop; default 256. */
   readonly batchCap?: number;
   /** Most commands waiting; one more is refused; default 10,000. */
   readonly queueCap?: number;
@@ -59,7 +59,7 @@ export class Writer {
   constructor(database: Database, options: WriterOptions) {
     this.#database = database;
     this.#statements = new Statements(database);
-    this.#options = { batchCap: 512, queueCap: 10_000, copyData: false, ...options };
+    this.#options = { batchCap: 256, queueCap: 10_000, copyData: false, ...options };
   }
 
   /** Commands that wait for their batch. */

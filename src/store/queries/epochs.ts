@@ -2,7 +2,7 @@ import type { Queryable } from "../sql.js";
 
 /** One start of the gateway. */
 export interface EpochRow {
-  /** See {@link "../raiseEpoch.js".StartRecord}. */
+  /** One more than at the start before. */
   readonly epoch: number;
   /** Epoch milliseconds. */
   readonly startedAtMs: number;
