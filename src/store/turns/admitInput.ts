@@ -1,0 +1,57 @@
+import { defineCommand } from "../command.js";
+import type { Tx } from "../sql.js";
+import type { InputDraft } from "./inputDraft.js";
+import type { QueuedInput } from "./insertInput.js";
+import { insertInput } from "./insertInput.js";
+import { insertSession, type SessionDraft } from "./insertSession.js";
+
+/** A client's input on its way in. */
+export interface Admission {
+  readonly input: InputDraft;
+  /** The session to create for it, with the input's session id; absent where that session must exist. */
+  readonly create?: SessionDraft;
+  /** Most inputs that may wait in one session. */
+  readonly maxQueued: number;
+}
+
+/** What became of an admission. */
+export type AdmissionResult =
+  | ({ readonly kind: "queued"; readonly sessionId: string } & QueuedInput)
+  | { readonly kind: "replayed"; readonly inputId: string; readonly sessionId: string }
+  | { readonly kind: "conflict" }
+  | { readonly kind: "unknown_session" }
+  | { readonly kind: "queue_full" };
+
+/** Queues a client's input once for each key. */
+export const admitInput = defineCommand<Admission, AdmissionResult>({
+  name: "turn.admit",
+  run(tx, { input, create, maxQueued }) {
+    const earlier = tx.get<{ input_id: string; session_id: string; digest: Uint8Array }>(
+      "SELECT input_id, session_id, digest FROM inputs WHERE principal = ? AND request_scope = ? AND request_id = ?",
+      input.principal,
+      input.requestScope,
+      input.requestId,
+    );
+    if (earlier) {
+      return Buffer.compare(earlier.digest, input.digest) === 0
+        ? { kind: "replayed", inputId: earlier.input_id, sessionId: earlier.session_id }
+        : { kind: "conflict" };
+    }
+    if (create) insertSession(tx, create);
+    else if (!sessionExists(tx, input.sessionId)) return { kind: "unknown_session" };
+    if (queuedCount(tx, input.sessionId) >= maxQueued) return { kind: "queue_full" };
+    return { kind: "queued", sessionId: input.sessionId, ...insertInput(tx, input) };
+  },
+});
+
+function sessionExists(tx: Tx, sessionId: string): boolean {
+  return tx.get("SELECT 1 FROM sessions WHERE session_id = ?", sessionId) !== undefined;
+}
+
+function queuedCount(tx: Tx, sessionId: string): number {
+  const row = tx.get<{ count: number }>(
+    "SELECT COUNT(*) AS count FROM inputs WHERE session_id = ? AND state = 'queued'",
+    sessionId,
+  );
+  return row?.count ?? 0;
+}

@@ -1,0 +1,112 @@
+import { createHash } from "node:crypto";
+
+import { defineCommand } from "../command.js";
+import type { StoredFailure } from "../storedFailure.js";
+import type { Tx } from "../sql.js";
+import { appendMessages } from "./appendMessages.js";
+import type { DeliveryEffects } from "../deliveries/deliveryEffects.js";
+import type { FenceProblem, StoredFence } from "./fence.js";
+import { checkFence } from "./fence.js";
+import { settleTurn } from "./settleTurn.js";
+import type { StoredAuthor } from "./storedAuthor.js";
+
+/** Usage that a receipt adds to its session. */
+export interface StoredUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+  readonly apiCalls: number;
+  readonly costUsd: number;
+}
+
+/** A validated receipt and what the owner makes of it. */
+export interface ResultCommit {
+  readonly fence: StoredFence;
+  readonly epoch: number;
+  readonly outcome: "completed" | "failed" | "interrupted";
+  readonly failure?: StoredFailure;
+  /** Encoded talaria.types.v1.TurnResult. */
+  readonly result: Uint8Array;
+  /** The answer where it came inline. */
+  readonly answer: string;
+  /** SHA-256 of the answer's UTF-8 bytes where it came in chunks; the chunks must match. */
+  readonly chunkedAnswerSha256?: Uint8Array;
+  readonly usage: StoredUsage;
+  /** The agent, as author of the answer's row. */
+  readonly author: StoredAuthor;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** What became of it. */
+export type ResultCommitResult =
+  | { readonly kind: "committed"; readonly effects: DeliveryEffects; readonly answer: string }
+  | { readonly kind: "answer_mismatch" }
+  | { readonly kind: "stale"; readonly problem: FenceProblem };
+
+/**
+ * Fixes a turn's outcome: receipt, transcript, usage, prompts and the delivery that brought the input change together.
+ * The session stays taken until its process group is proved gone.
+ */
+export const commitResult = defineCommand<ResultCommit, ResultCommitResult>({
+  name: "execution.result",
+  run(tx, commit) {
+    const verdict = checkFence(tx, commit.fence, commit.epoch, ["adopted"]);
+    if (verdict.kind === "stale") return verdict;
+    const { execution } = verdict;
+    const answer = answerOf(tx, commit);
+    if (answer === undefined) return { kind: "answer_mismatch" };
+    tx.run(
+      "UPDATE executions SET state = 'result', result = ? WHERE execution_id = ?",
+      commit.result,
+      execution.execution_id,
+    );
+    if (answer !== "") {
+      appendMessages(
+        tx,
+        execution.session_id,
+        [{ role: "assistant", text: answer, author: commit.author, executionId: execution.execution_id }],
+        commit.now,
+      );
+    }
+    addUsage(tx, execution.session_id, commit.usage);
+    const effects = settleTurn(tx, {
+      execution,
+      outcome: commit.outcome,
+      text: answer,
+      now: commit.now,
+      ...(commit.failure === undefined ? {} : { failure: commit.failure }),
+    });
+    return { kind: "committed", effects, answer };
+  },
+});
+
+function answerOf(tx: Tx, commit: ResultCommit): string | undefined {
+  if (commit.chunkedAnswerSha256 === undefined) return commit.answer;
+  const chunks = tx.all<{ text: string }>(
+    "SELECT text FROM answer_chunks WHERE execution_id = ? ORDER BY sequence",
+    commit.fence.executionId,
+  );
+  const answer = chunks.map((chunk) => chunk.text).join("");
+  const digest = createHash("sha256").update(answer).digest();
+  return Buffer.compare(digest, commit.chunkedAnswerSha256) === 0 ? answer : undefined;
+}
+
+function addUsage(tx: Tx, sessionId: string, usage: StoredUsage): void {
+  tx.run(
+    `UPDATE sessions SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+       cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
+       reasoning_tokens = reasoning_tokens + ?, api_calls = api_calls + ?, cost_usd = cost_usd + ?
+     WHERE session_id = ?`,
+    usage.inputTokens,
+    usage.outputTokens,
+    usage.cacheReadTokens,
+    usage.cacheWriteTokens,
+    usage.reasoningTokens,
+    usage.apiCalls,
+    usage.costUsd,
+    sessionId,
+  );
+}

@@ -1,0 +1,31 @@
+import type { Queryable } from "../sql.js";
+
+/** A prompt, as the store keeps it. */
+export interface PromptRow {
+  readonly prompt_id: string;
+  readonly session_id: string;
+  readonly execution_id: string;
+  readonly worker_prompt_id: string;
+  /** Encoded talaria.types.v1.Prompt. */
+  readonly request: Uint8Array;
+  /** Null while open. */
+  readonly end: string | null;
+  readonly answer: string | null;
+  readonly answered_by: string | null;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly ended_at: number | null;
+}
+
+/** Reads a prompt. */
+export function promptRow(at: Queryable, promptId: string): PromptRow | undefined {
+  return at.get<PromptRow>("SELECT * FROM prompts WHERE prompt_id = ?", promptId);
+}
+
+/** The open prompts of a session, oldest first. */
+export function openPromptRows(at: Queryable, sessionId: string): PromptRow[] {
+  return at.all<PromptRow>(
+    "SELECT * FROM prompts WHERE session_id = ? AND end IS NULL ORDER BY created_at, prompt_id",
+    sessionId,
+  );
+}
