@@ -1,0 +1,37 @@
+import type { StoredFailure } from "../storedFailure.js";
+import { failureFromColumn } from "../storedFailure.js";
+import type { Queryable } from "../sql.js";
+
+/** What is known of a gateway that messages are sent to. */
+export interface StoredDestination {
+  /** Name of the peer or connector. */
+  readonly gateway: string;
+  /** Failures in a row. */
+  readonly failures: number;
+  /** When it may be tried again, epoch milliseconds; undefined = at once. */
+  readonly nextAttemptAt: number | undefined;
+  readonly lastError: StoredFailure | undefined;
+  /** Last place of its receipts that is stored here; 0 before the first. */
+  readonly receiptCursor: number;
+  /** Names its database; empty before it said so. */
+  readonly storeId: string;
+}
+
+/** A destination's record, or what holds for one that was never tried. */
+export function readDestination(from: Queryable, gateway: string): StoredDestination {
+  const row = from.get<{
+    failures: number;
+    next_attempt_at: number | null;
+    last_error: string | null;
+    receipt_cursor: number;
+    store_id: string;
+  }>("SELECT * FROM destinations WHERE gateway = ?", gateway);
+  return {
+    gateway,
+    failures: row?.failures ?? 0,
+    nextAttemptAt: row?.next_attempt_at ?? undefined,
+    lastError: failureFromColumn(row?.last_error ?? null),
+    receiptCursor: row?.receipt_cursor ?? 0,
+    storeId: row?.store_id ?? "",
+  };
+}
