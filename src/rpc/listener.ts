@@ -118,7 +118,12 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
 function addServices(server: Server, options: ListenerOptions, health: Health, runtime: HarnessRuntime): void {
   const services = [...options.services, health.service];
   if (options.reflection !== undefined) {
-    services.push(...createReflection(options.reflection, services.map((service) => service.name)));
+    services.push(
+      ...createReflection(
+        options.reflection,
+        services.map((service) => service.name),
+      ),
+    );
   }
   for (const service of services) {
     server.addService(service.definition, service.bind(runtime));

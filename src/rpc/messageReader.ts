@@ -26,8 +26,12 @@ export class MessageReader<T> implements AsyncIterableIterator<T> {
       this.#wakeUp();
     });
     readable.on("end", () => {
-      this.#ended = true;
-      this.#wakeUp();
+      // A client that resets its stream seems to have closed its half first: `end` comes a few ticks before `cancelled`, and
+      // taking it at its word would make an abandoned upload look complete.
+      setImmediate(() => {
+        this.#ended = true;
+        this.#wakeUp();
+      });
     });
   }
 

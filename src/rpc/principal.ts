@@ -42,12 +42,7 @@ export interface AnonymousPrincipal {
 }
 
 /** Who calls. Always derived by the listener, never taken from a header on trust. Source: DESIGN section 4. */
-export type Principal =
-  | ClientPrincipal
-  | WorkerPrincipal
-  | PeerPrincipal
-  | ConnectorPrincipal
-  | AnonymousPrincipal;
+export type Principal = ClientPrincipal | WorkerPrincipal | PeerPrincipal | ConnectorPrincipal | AnonymousPrincipal;
 
 /** A short name for logs, such as `client:cli` or `anonymous`. */
 export function describePrincipal(principal: Principal): string {

@@ -9,10 +9,25 @@ const codec = {
 
 /** A service with a method of each kind, in the form of generated definitions; its messages are google.rpc.ErrorInfo. */
 export const EchoService = {
-  unary: { path: "/test.EchoService/Unary" as const, requestStream: false as const, responseStream: false as const, ...codec },
-  down: { path: "/test.EchoService/Down" as const, requestStream: false as const, responseStream: true as const, ...codec },
+  unary: {
+    path: "/test.EchoService/Unary" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    ...codec,
+  },
+  down: {
+    path: "/test.EchoService/Down" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    ...codec,
+  },
   up: { path: "/test.EchoService/Up" as const, requestStream: true as const, responseStream: false as const, ...codec },
-  both: { path: "/test.EchoService/Both" as const, requestStream: true as const, responseStream: true as const, ...codec },
+  both: {
+    path: "/test.EchoService/Both" as const,
+    requestStream: true as const,
+    responseStream: true as const,
+    ...codec,
+  },
 } as const;
 
 /** A message of the service. */

@@ -131,8 +131,44 @@ describe("client streams", () => {
       up: defineClientStream({ handle: async (requests) => message((await collect(requests)).join(" ")) }),
     });
     const { address } = await useListener([service]);
-    const answer = await sendStream(useClient(address, "unixStream"), EchoService.up, ["a", "b", "c"].map((it) => message(it)));
+    const answer = await sendStream(
+      useClient(address, "unixStream"),
+      EchoService.up,
+      ["a", "b", "c"].map((it) => message(it)),
+    );
     expect(answer.reason).toBe("a b c");
+  });
+
+  test("one that the client abandons is never taken for complete", async () => {
+    const seen = createDeferred<unknown>();
+    const started = createDeferred<void>();
+    const service = echo({
+      up: defineClientStream({
+        handle: async (requests) => {
+          const read = async (): Promise<void> => {
+            for await (const { reason } of requests) if (reason === "one") started.resolve();
+          };
+          await read().then(
+            () => {
+              seen.resolve("complete");
+            },
+            (caught: unknown) => {
+              seen.resolve(caught);
+            },
+          );
+          return message("");
+        },
+      }),
+    });
+    const { address } = await useListener([service]);
+    async function* abandoned(): AsyncGenerator<ReturnType<typeof message>> {
+      yield message("one");
+      await started.promise;
+      throw new Error("the source broke");
+    }
+    const call = sendStream(useClient(address, "unixStream"), EchoService.up, abandoned());
+    expect(await rejection(call)).toMatchObject({ message: "the source broke" });
+    expect(await seen.promise).toMatchObject({ reason: "CANCELLED" });
   });
 
   test("an early refusal stops the sender", async () => {
@@ -210,7 +246,11 @@ describe("bidirectional calls", () => {
       break;
     }
     expect(await call.ended).toMatchObject({ reason: "CANCELLED" });
-    expect(await seen.promise).toMatchObject({ loop: { reason: "CANCELLED" }, send: { reason: "CANCELLED" }, aborted: true });
+    expect(await seen.promise).toMatchObject({
+      loop: { reason: "CANCELLED" },
+      send: { reason: "CANCELLED" },
+      aborted: true,
+    });
   });
 
   test("an invalid message ends the call with its reason", async () => {
@@ -223,7 +263,8 @@ describe("bidirectional calls", () => {
     });
     const { address } = await useListener([service]);
     const call = openBidi(useClient(address, "unixStream"), EchoService.both, {
-      encode: ({ reason }) => (reason === "bad" ? Buffer.from([0x0a, 0x01, 0xff]) : EchoService.both.requestSerialize(message(reason))),
+      encode: ({ reason }) =>
+        reason === "bad" ? Buffer.from([0x0a, 0x01, 0xff]) : EchoService.both.requestSerialize(message(reason)),
     });
     await call.send(message("fine"));
     await call.send(message("bad"));

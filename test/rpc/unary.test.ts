@@ -30,7 +30,9 @@ describe("unary calls", () => {
     const service = echo({
       unary: defineUnary({
         handle: (request, context) =>
-          Promise.resolve(message(request.reason, `${context.principal.kind} ${context.connection.id} ${context.method}`)),
+          Promise.resolve(
+            message(request.reason, `${context.principal.kind} ${context.connection.id} ${context.method}`),
+          ),
       }),
     });
     const { address } = await useListener([service]);
@@ -69,7 +71,11 @@ describe("unary calls", () => {
       unary: defineUnary({
         handle: () =>
           Promise.reject(
-            reasonError("UNKNOWN_AGENT", { agent: "zo\u00eb" }, { retryAfterMs: 1500, fieldViolations: [{ field: "agent", description: "unknown" }] }),
+            reasonError(
+              "UNKNOWN_AGENT",
+              { agent: "zo\u00eb" },
+              { retryAfterMs: 1500, fieldViolations: [{ field: "agent", description: "unknown" }] },
+            ),
           ),
       }),
     });
@@ -98,7 +104,10 @@ describe("unary calls", () => {
     });
     const { address } = await useListener([service]);
     const badText = Buffer.from([0x0a, 0x02, 0xc3, 0x28]);
-    expect(await rejection(rawCall(address, badText))).toMatchObject({ code: status.INVALID_ARGUMENT, details: expect.stringContaining("UTF-8") as string });
+    expect(await rejection(rawCall(address, badText))).toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      details: expect.stringContaining("UTF-8") as string,
+    });
     expect(await rejection(rawCall(address, Buffer.from([0x0a, 0xff])))).toMatchObject({
       code: status.INVALID_ARGUMENT,
       details: expect.stringContaining("not a message") as string,
@@ -109,7 +118,9 @@ describe("unary calls", () => {
     expect(error.details.metadata?.["limit"]).toBe("4194304");
     expect(ran).toBe(0);
     const overTransport = message("x".repeat(9 * 1024 * 1024));
-    expect(await rejection(unaryCall(useClient(address), EchoService.unary, overTransport))).toMatchObject({ reason: "MESSAGE_TOO_LARGE" });
+    expect(await rejection(unaryCall(useClient(address), EchoService.unary, overTransport))).toMatchObject({
+      reason: "MESSAGE_TOO_LARGE",
+    });
   });
 
   test("a response over the limit is refused before it is sent", async () => {
@@ -117,11 +128,15 @@ describe("unary calls", () => {
       unary: defineUnary({ handle: () => Promise.resolve(message("x".repeat(4 * 1024 * 1024 + 1))) }),
     });
     const { address } = await useListener([service]);
-    expect(await rejection(unaryCall(useClient(address), EchoService.unary, message("x")))).toMatchObject({ reason: "MESSAGE_TOO_LARGE" });
+    expect(await rejection(unaryCall(useClient(address), EchoService.unary, message("x")))).toMatchObject({
+      reason: "MESSAGE_TOO_LARGE",
+    });
   });
 
   test("a schema names the fields in proto spelling and may change the type", async () => {
-    const schema = z.object({ reason: z.string().min(3, "at least 3 characters"), domain: z.string() }).transform((it) => it.reason.length);
+    const schema = z
+      .object({ reason: z.string().min(3, "at least 3 characters"), domain: z.string() })
+      .transform((it) => it.reason.length);
     const service = echo({
       unary: defineUnary({ schema, handle: (length) => Promise.resolve(message(String(length))) }),
     });
@@ -202,7 +217,9 @@ describe("unary calls", () => {
 
   test("a method left out on purpose is UNIMPLEMENTED, and one that is missing fails the start", async () => {
     const { address } = await useListener([echo({})]);
-    expect(await rejection(unaryCall(useClient(address), EchoService.unary, message("x")))).toMatchObject({ reason: "UNIMPLEMENTED" });
+    expect(await rejection(unaryCall(useClient(address), EchoService.unary, message("x")))).toMatchObject({
+      reason: "UNIMPLEMENTED",
+    });
     expect(() => implementService(EchoService, {} as never)).toThrow("no handler for /test.EchoService/Unary");
   });
 });

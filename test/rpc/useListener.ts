@@ -7,11 +7,7 @@ import { silentLogger } from "../../src/base/logger.js";
 import type { Authenticate } from "../../src/rpc/authentication.js";
 import type { ChannelPurpose } from "../../src/rpc/channelOptions.js";
 import { createClient } from "../../src/rpc/clients/connectClient.js";
-import {
-  implementService,
-  type Handlers,
-  type ServiceImplementation,
-} from "../../src/rpc/harness/implementService.js";
+import { implementService, type Handlers, type ServiceImplementation } from "../../src/rpc/harness/implementService.js";
 import { defineUnimplemented } from "../../src/rpc/harness/methods.js";
 import { startListener, type Listener, type ListenerOptions } from "../../src/rpc/listener.js";
 import { EchoService } from "./echoDefinition.js";

@@ -30,7 +30,8 @@ export async function sendStream<Request, Response>(
       answered = true;
       sender.close(new RpcError("CANCELLED", { message: "The other side has answered." }));
       if (error !== null) answer.reject(callError(error, signal));
-      else if (bytes === undefined) answer.reject(new RpcError("MALFORMED_MESSAGE", { message: "There was no response." }));
+      else if (bytes === undefined)
+        answer.reject(new RpcError("MALFORMED_MESSAGE", { message: "There was no response." }));
       else {
         try {
           answer.resolve(decodeMessage(decode, bytes));

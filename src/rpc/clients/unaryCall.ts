@@ -1,7 +1,14 @@
 import type { Client, MethodDefinition } from "@grpc/grpc-js";
 import { decodeMessage, encodeUnchecked, passBytes, strictDecode } from "../codec.js";
 import { RpcError } from "../rpcError.js";
-import { callError, callMetadata, cancellation, grpcCallOptions, onSignal, type ClientCallOptions } from "./callOptions.js";
+import {
+  callError,
+  callMetadata,
+  cancellation,
+  grpcCallOptions,
+  onSignal,
+  type ClientCallOptions,
+} from "./callOptions.js";
 
 /** Time for a unary call that is given none, milliseconds. */
 export const DEFAULT_UNARY_TIMEOUT_MS = 30_000;

@@ -74,7 +74,8 @@ export class ActiveCall {
   fail(caught: unknown): void {
     const error = RpcError.from(caught);
     if (!this.#settle()) {
-      if (error.reason === "INTERNAL") this.context.log.warn({ err: caught }, "handler failed after its call had ended");
+      if (error.reason === "INTERNAL")
+        this.context.log.warn({ err: caught }, "handler failed after its call had ended");
       return;
     }
     this.#report(error);
@@ -112,7 +113,10 @@ export class ActiveCall {
     const ms = Math.round(this.#runtime.clock.monotonic() - this.#startedAt);
     if (error === undefined) log.debug({ ms }, "call ended");
     else if (error.reason === "INTERNAL") {
-      log.error({ ms, reason: error.reason, incident: error.details.metadata?.["incident"], err: error.cause ?? error }, "call failed");
+      log.error(
+        { ms, reason: error.reason, incident: error.details.metadata?.["incident"], err: error.cause ?? error },
+        "call failed",
+      );
     } else log.debug({ ms, reason: error.reason, err: error.cause }, "call ended");
   }
 }

@@ -24,15 +24,14 @@ interface TypedMethod<Request, Response> {
 /** The kind of handler that a method of a definition needs. */
 export type HandlerOf<Method> =
   Method extends TypedMethod<infer Request, infer Response>
-    ?
-        | UnimplementedMethod
-        | (Method extends { readonly requestStream: false; readonly responseStream: false }
-            ? UnaryMethod<Request, Response>
-            : Method extends { readonly requestStream: false; readonly responseStream: true }
-              ? ServerStreamMethod<Request, Response>
-              : Method extends { readonly requestStream: true; readonly responseStream: false }
-                ? ClientStreamMethod<Request, Response>
-                : BidiMethod<Request, Response>)
+    ? | UnimplementedMethod
+      | (Method extends { readonly requestStream: false; readonly responseStream: false }
+          ? UnaryMethod<Request, Response>
+          : Method extends { readonly requestStream: false; readonly responseStream: true }
+            ? ServerStreamMethod<Request, Response>
+            : Method extends { readonly requestStream: true; readonly responseStream: false }
+              ? ClientStreamMethod<Request, Response>
+              : BidiMethod<Request, Response>)
     : never;
 
 /** One handler for each method of a definition. */

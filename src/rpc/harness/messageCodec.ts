@@ -15,9 +15,11 @@ export interface MessageCodec {
 export type AnyDefinition = MethodDefinition<unknown, unknown>;
 
 /** Puts together the codec of a method from its generated definition and its own options. */
-export function messageCodec(definition: AnyDefinition, method: MethodOptions<unknown, unknown, unknown>): MessageCodec {
-  const decode: Decode<unknown> =
-    method.decode ?? strictDecode((bytes) => definition.requestDeserialize(bytes));
+export function messageCodec(
+  definition: AnyDefinition,
+  method: MethodOptions<unknown, unknown, unknown>,
+): MessageCodec {
+  const decode: Decode<unknown> = method.decode ?? strictDecode((bytes) => definition.requestDeserialize(bytes));
   const encode = method.encode ?? ((response: unknown) => definition.responseSerialize(response));
   const { schema } = method;
   return {

@@ -59,7 +59,7 @@ export interface UnimplementedMethod {
 /** Defines a unary method. The types of request and response come from the service that it is given to. */
 export function defineUnary<Request, Response, Checked = Request>(
   method: MethodOptions<Request, Response, Checked> & {
-    readonly handle: (request: Checked, context: CallContext) => Promise<Response>;
+    readonly handle: (request: Checked, context: CallContext) => Promise<NoInfer<Response>>;
   },
 ): UnaryMethod<Request, Response> {
   return { kind: "unary", ...method } as unknown as UnaryMethod<Request, Response>;
@@ -68,7 +68,7 @@ export function defineUnary<Request, Response, Checked = Request>(
 /** Defines a method that streams responses. */
 export function defineServerStream<Request, Response, Checked = Request>(
   method: MethodOptions<Request, Response, Checked> & {
-    readonly handle: (request: Checked, context: CallContext) => AsyncIterable<Response>;
+    readonly handle: (request: Checked, context: CallContext) => AsyncIterable<NoInfer<Response>>;
   },
 ): ServerStreamMethod<Request, Response> {
   return { kind: "serverStream", ...method } as unknown as ServerStreamMethod<Request, Response>;
@@ -77,7 +77,7 @@ export function defineServerStream<Request, Response, Checked = Request>(
 /** Defines a method that takes a stream of requests. The schema checks each of them. */
 export function defineClientStream<Request, Response, Checked = Request>(
   method: MethodOptions<Request, Response, Checked> & {
-    readonly handle: (requests: AsyncIterable<Checked>, context: CallContext) => Promise<Response>;
+    readonly handle: (requests: AsyncIterable<Checked>, context: CallContext) => Promise<NoInfer<Response>>;
   },
 ): ClientStreamMethod<Request, Response> {
   return { kind: "clientStream", ...method } as unknown as ClientStreamMethod<Request, Response>;

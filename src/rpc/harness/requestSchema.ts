@@ -7,9 +7,9 @@ const MAX_VIOLATIONS = 20;
 export function checkRequest(schema: ZodType, request: unknown): unknown {
   const result = schema.safeParse(request);
   if (result.success) return result.data;
-  const fieldViolations = result.error.issues.slice(0, MAX_VIOLATIONS).map(
-    (issue): FieldViolation => ({ field: protoPath(request, issue.path), description: issue.message }),
-  );
+  const fieldViolations = result.error.issues
+    .slice(0, MAX_VIOLATIONS)
+    .map((issue): FieldViolation => ({ field: protoPath(request, issue.path), description: issue.message }));
   const [first] = fieldViolations;
   const message = first === undefined ? undefined : `${first.field}: ${first.description}`;
   throw new RpcError("INVALID_FIELD", { fieldViolations, ...(message === undefined ? {} : { message }) });
