@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { certificatePem } from "../../src/rpc/tls/certificateBuilder.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import type { Identity } from "../../src/rpc/tls/identityKey.js";
-import { issueLeaf, leafSource } from "../../src/rpc/tls/leafCertificate.js";
+import { LEAF_DNS_NAME, issueLeaf, leafSource } from "../../src/rpc/tls/leafCertificate.js";
 import type { Leaf, LeafSource } from "../../src/rpc/tls/leafCertificate.js";
 import type { PeerVerdict } from "../../src/rpc/tls/peerVerifier.js";
 import type { Pin } from "../../src/rpc/tls/pin.js";
@@ -55,7 +55,7 @@ function dial(server: PinnedServer, leaves: LeafSource, serverPin: Pin, now = at
 
 /** A source that presents one fixed leaf, right or wrong. */
 function presenting(identity: Identity, leaf: Leaf): LeafSource {
-  return { identity, currentLeaf: () => leaf };
+  return { identity, currentLeaf: () => leaf, refresh: () => Promise.resolve(leaf) };
 }
 
 /** A TLS client of our own making; resolves when the connection ended, with what happened. */
@@ -80,11 +80,11 @@ async function rawTls(server: PinnedServer, options: ConnectionOptions): Promise
   return socket;
 }
 
-describe("two gateways with mutually pinned keys", () => {
-  const alice = ephemeralIdentity(NOW);
-  const bob = ephemeralIdentity(NOW);
-  const aliceLeaves = leafSource(alice, at(NOW));
-  const bobLeaves = leafSource(bob, at(NOW));
+describe("two gateways with mutually pinned keys", async () => {
+  const alice = await ephemeralIdentity(NOW);
+  const bob = await ephemeralIdentity(NOW);
+  const aliceLeaves = await leafSource(alice, at(NOW));
+  const bobLeaves = await leafSource(bob, at(NOW));
 
   it("call each other, and the handler knows the caller's pin", async () => {
     const server = await serve(bobLeaves, [alice.pin]);
@@ -122,9 +122,9 @@ describe("two gateways with mutually pinned keys", () => {
   it("stay paired when both leaves rotate, on one and the same channel", async () => {
     let now = NOW;
     const clock = (): number => now;
-    const turning = leafSource(bob, clock);
+    const turning = await leafSource(bob, clock);
     const server = await serve(turning, [alice.pin], clock);
-    const clientLeaves = leafSource(alice, clock);
+    const clientLeaves = await leafSource(alice, clock);
     const client = dial(server, clientLeaves, bob.pin, clock);
     expect(await client.call("first")).toMatchObject({ ok: true });
 
@@ -160,14 +160,14 @@ describe("two gateways with mutually pinned keys", () => {
   });
 });
 
-describe("a server", () => {
-  const home = ephemeralIdentity(NOW);
-  const leaves = leafSource(home, at(NOW));
+describe("a server", async () => {
+  const home = await ephemeralIdentity(NOW);
+  const leaves = await leafSource(home, at(NOW));
 
   it("lets an unknown key connect and says so", async () => {
     const server = await serve(leaves, []);
-    const stranger = ephemeralIdentity(NOW);
-    const client = dial(server, leafSource(stranger, at(NOW)), home.pin);
+    const stranger = await ephemeralIdentity(NOW);
+    const client = dial(server, await leafSource(stranger, at(NOW)), home.pin);
 
     expect(await client.call("pair me")).toEqual({ ok: true, answer: `unknown ${stranger.pin} pair me` });
     expect(server.verdicts).toEqual([{ kind: "unknown", pin: stranger.pin }]);
@@ -196,11 +196,11 @@ describe("a server", () => {
   });
 
   it("refuses a leaf of another key with a stolen identity certificate behind it", async () => {
-    const victim = ephemeralIdentity(NOW);
-    const thief = ephemeralIdentity(NOW);
+    const victim = await ephemeralIdentity(NOW);
+    const thief = await ephemeralIdentity(NOW);
     const server = await serve(leaves, [victim.pin]);
 
-    const honest = issueLeaf(thief, NOW);
+    const honest = await issueLeaf(thief, NOW);
     const stolen = { ...honest, chainPem: new X509Certificate(honest.chainPem).toString() + victim.certificatePem };
     const client = dial(server, presenting(thief, stolen), home.pin);
     expect(await client.call("it is me")).toMatchObject({ ok: false, error: { code: status.UNAVAILABLE } });
@@ -222,9 +222,9 @@ describe("a server", () => {
     ["so far behind that its leaf ended 23 h ago", -(30 * DAY + 23 * HOUR), "known"],
     ["so far behind that its leaf ended 25 h ago", -(30 * DAY + 25 * HOUR), "expired"],
   ])("judges a client whose clock is %s", async (_, skewMs, expected) => {
-    const peer = ephemeralIdentity(NOW - 365 * DAY);
+    const peer = await ephemeralIdentity(NOW - 365 * DAY);
     const server = await serve(leaves, [peer.pin]);
-    const client = dial(server, presenting(peer, issueLeaf(peer, NOW + skewMs)), home.pin);
+    const client = dial(server, presenting(peer, await issueLeaf(peer, NOW + skewMs)), home.pin);
     const end = await client.call("hello");
 
     const [verdict] = server.verdicts;
@@ -242,10 +242,10 @@ describe("a server", () => {
     expect(server.verdicts).toEqual([]);
   });
 
-  it("never resumes a session, so that each connection presents its chain", async () => {
+  it.each([{}, { servername: LEAF_DNS_NAME }])("never resumes a session, whatever name is asked: %j", async (name) => {
     const server = await serve(leaves, []);
-    const leaf = issueLeaf(ephemeralIdentity(NOW), NOW);
-    const identity = { key: leaf.privateKeyPem, cert: leaf.chainPem };
+    const leaf = await issueLeaf(await ephemeralIdentity(NOW), NOW);
+    const identity = { ...name, key: leaf.privateKeyPem, cert: leaf.chainPem };
     const first = connect({
       port: server.port,
       host: "127.0.0.1",
@@ -271,14 +271,14 @@ describe("a server", () => {
   });
 });
 
-describe("a client", () => {
-  const me = ephemeralIdentity(NOW);
-  const myLeaves = leafSource(me, at(NOW));
+describe("a client", async () => {
+  const me = await ephemeralIdentity(NOW);
+  const myLeaves = await leafSource(me, at(NOW));
 
   it("sends no request to a server with another key, and learns which key it has", async () => {
-    const home = ephemeralIdentity(NOW);
-    const expected = ephemeralIdentity(NOW).pin;
-    const server = await serve(leafSource(home, at(NOW)), [me.pin]);
+    const home = await ephemeralIdentity(NOW);
+    const expected = (await ephemeralIdentity(NOW)).pin;
+    const server = await serve(await leafSource(home, at(NOW)), [me.pin]);
     const client = dial(server, myLeaves, expected);
 
     const end = await client.call("secret");
@@ -289,8 +289,8 @@ describe("a client", () => {
   });
 
   it("sends nothing at all after the handshake to a server with another key", async () => {
-    const home = ephemeralIdentity(NOW);
-    const listener = createTlsServer(serverTlsOptions(issueLeaf(home, NOW)));
+    const home = await ephemeralIdentity(NOW);
+    const listener = createTlsServer(serverTlsOptions(await leafSource(home, at(NOW))));
     let received = 0;
     const ended = new Promise<void>((resolve) => {
       listener.once("secureConnection", (socket) => {
@@ -323,9 +323,9 @@ describe("a client", () => {
   });
 
   it("refuses a server that appends the expected identity certificate to a leaf of its own", async () => {
-    const expected = ephemeralIdentity(NOW);
-    const impostor = ephemeralIdentity(NOW);
-    const relinked = relink(issueLeaf(impostor, NOW), impostor, expected);
+    const expected = await ephemeralIdentity(NOW);
+    const impostor = await ephemeralIdentity(NOW);
+    const relinked = relink(await issueLeaf(impostor, NOW), impostor, expected);
     const server = await serve(presenting(impostor, relinked), [me.pin]);
     const client = dial(server, myLeaves, expected.pin);
 
@@ -335,8 +335,8 @@ describe("a client", () => {
   });
 
   it("refuses a server whose leaf has expired", async () => {
-    const home = ephemeralIdentity(NOW - 365 * DAY);
-    const server = await serve(presenting(home, issueLeaf(home, NOW - 60 * DAY)), [me.pin]);
+    const home = await ephemeralIdentity(NOW - 365 * DAY);
+    const server = await serve(presenting(home, await issueLeaf(home, NOW - 60 * DAY)), [me.pin]);
     const client = dial(server, myLeaves, home.pin);
     expect(await client.call("secret")).toMatchObject({ ok: false });
     expect(client.verdicts[0]).toMatchObject({ kind: "refused", problem: "expired" });
@@ -360,8 +360,8 @@ describe("a client", () => {
   });
 
   it("fails the call when its observer throws, instead of crashing", async () => {
-    const home = ephemeralIdentity(NOW);
-    const server = await serve(leafSource(home, at(NOW)), [me.pin]);
+    const home = await ephemeralIdentity(NOW);
+    const server = await serve(await leafSource(home, at(NOW)), [me.pin]);
     const onVerdict = (): void => {
       throw new Error("observer broke");
     };

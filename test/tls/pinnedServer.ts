@@ -71,7 +71,7 @@ export async function startPinnedServer(leaves: LeafSource, pins: PinLookup, now
     },
   });
 
-  const listener = createServer(serverTlsOptions(leaves.currentLeaf()));
+  const listener = createServer(serverTlsOptions(leaves));
   keepLeafFresh(listener, leaves);
   listener.on("secureConnection", (socket) => {
     sockets.add(socket);

@@ -2,18 +2,18 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { X509Certificate } from "node:crypto";
+import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { certificatePem } from "./certificateBuilder.js";
+import { buildCertificate, certificatePem } from "./certificateBuilder.js";
 import { ephemeralIdentity } from "./identityKey.js";
 import { issueLeaf } from "./leafCertificate.js";
 
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 const NOW = Date.UTC(2030, 0, 15, 12);
 
-describe.skipIf(!hasOpenssl)("certificates, as the openssl command sees them", () => {
-  const identity = ephemeralIdentity(NOW);
-  const leaf = issueLeaf(identity, NOW);
+describe.skipIf(!hasOpenssl)("certificates, as the openssl command sees them", async () => {
+  const identity = await ephemeralIdentity(NOW);
+  const leaf = await issueLeaf(identity, NOW);
   let folder: string;
 
   beforeAll(() => {
@@ -52,5 +52,28 @@ describe.skipIf(!hasOpenssl)("certificates, as the openssl command sees them", (
   it("come in the same armour", () => {
     expect(openssl("x509", "-in", "identity.pem")).toBe(identity.certificatePem);
     expect(certificatePem(new X509Certificate(identity.certificatePem).raw)).toBe(identity.certificatePem);
+  });
+});
+
+describe("the validity of a certificate", () => {
+  const UTC_TIME = 0x17;
+  const GENERALIZED_TIME = 0x18;
+
+  it.each([
+    ["UTCTime before 2050", Date.UTC(2049, 11, 31, 23, 59, 59, 999), UTC_TIME, "491231235959Z"],
+    ["GeneralizedTime from 2050 on", Date.UTC(2050, 0, 1, 0, 0, 0, 999), GENERALIZED_TIME, "20500101000000Z"],
+  ])("is written as %s, without fractions of a second", async (_, timeMs, tag, text) => {
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+    const encoded = await buildCertificate({
+      role: { kind: "identity" },
+      subjectKey: privateKey,
+      subjectName: "someone",
+      issuerKey: privateKey,
+      issuerName: "someone",
+      notBeforeMs: NOW,
+      notAfterMs: timeMs,
+    });
+    const time = Buffer.concat([Buffer.from([tag, text.length]), Buffer.from(text, "ascii")]);
+    expect(encoded.indexOf(time)).toBeGreaterThan(0);
   });
 });

@@ -1,6 +1,6 @@
-import { createHash, createPublicKey, randomBytes, sign } from "node:crypto";
+import { X509Certificate, createHash, createPublicKey, webcrypto } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import { DER_TAG, der, derBitString, derExplicit, derObjectIdentifier, derSequence, derTime } from "./der.js";
+import type * as X509 from "@peculiar/x509";
 
 /** Who a certificate is for, which decides its extensions. */
 export type CertificateRole =
@@ -27,64 +27,59 @@ export interface CertificateContents {
   readonly notAfterMs: number;
 }
 
-const OID = {
-  commonName: "2.5.4.3",
-  ecdsaWithSha256: "1.2.840.10045.4.3.2",
-  subjectKeyIdentifier: "2.5.29.14",
-  keyUsage: "2.5.29.15",
-  subjectAltName: "2.5.29.17",
-  basicConstraints: "2.5.29.19",
-  authorityKeyIdentifier: "2.5.29.35",
-  extKeyUsage: "2.5.29.37",
-  serverAuth: "1.3.6.1.5.5.7.3.1",
-  clientAuth: "1.3.6.1.5.5.7.3.2",
-} as const;
+type Library = typeof X509;
 
-const SIGNATURE_ALGORITHM = derSequence(derObjectIdentifier(OID.ecdsaWithSha256));
+let library: Promise<Library> | undefined;
 
 /**
- * Builds and signs an X.509 v3 certificate (RFC 5280) with ECDSA P-256 and SHA-256, and returns its DER.
- *
- * Written out here because the profile is fixed and small, and every certificate library at hand brings a dependency
- * injection container and a global Reflect polyfill along. Only encoding is ours; keys and signatures are OpenSSL's.
+ * Loads the certificate library on the first certificate, because a process that issues none should not pay for it. Its
+ * dependency injection wants `Reflect.getMetadata` in place before its own first line runs.
  */
-export function buildCertificate(contents: CertificateContents): Buffer {
-  const toBeSigned = derSequence(
-    derExplicit(0, der(DER_TAG.integer, Buffer.from([2]))),
-    serialNumber(),
-    SIGNATURE_ALGORITHM,
-    commonName(contents.issuerName),
-    derSequence(derTime(contents.notBeforeMs), derTime(contents.notAfterMs)),
-    commonName(contents.subjectName),
-    spkiOf(contents.subjectKey),
-    derExplicit(3, derSequence(...extensions(contents))),
-  );
-  const signature = sign("sha256", toBeSigned, contents.issuerKey);
-  return derSequence(toBeSigned, SIGNATURE_ALGORITHM, derBitString(signature));
+function loadLibrary(): Promise<Library> {
+  library ??= (async () => {
+    await import("reflect-metadata");
+    const x509 = await import("@peculiar/x509");
+    x509.cryptoProvider.set(webcrypto);
+    return x509;
+  })();
+  return library;
 }
 
-/** DER in the armour that `tls` and the `openssl` command read. */
+/**
+ * Builds and signs an X.509 v3 certificate (RFC 5280) with ECDSA P-256 and SHA-256, and returns its DER. Its serial
+ * number is random.
+ *
+ * Rejects with the error of Web Crypto if the issuer's key is not a private P-256 key.
+ */
+export async function buildCertificate(contents: CertificateContents): Promise<Buffer> {
+  const x509 = await loadLibrary();
+  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
+  const issuerKey = contents.issuerKey.export({ type: "pkcs8", format: "der" });
+  const certificate = await x509.X509CertificateGenerator.create({
+    issuer: commonName(x509, contents.issuerName),
+    subject: commonName(x509, contents.subjectName),
+    notBefore: wholeSeconds(contents.notBeforeMs),
+    notAfter: wholeSeconds(contents.notAfterMs),
+    publicKey: spkiOf(contents.subjectKey),
+    signingKey: await webcrypto.subtle.importKey("pkcs8", issuerKey, algorithm, false, ["sign"]),
+    signingAlgorithm: { name: "ECDSA", hash: "SHA-256" },
+    extensions: extensions(x509, contents),
+  });
+  return Buffer.from(certificate.rawData);
+}
+
+/** DER in the armour that `tls` and the `openssl` command read. Throws if it is not a certificate. */
 export function certificatePem(certificateDer: Uint8Array): string {
-  const lines =
-    Buffer.from(certificateDer)
-      .toString("base64")
-      .match(/.{1,64}/g) ?? [];
-  return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n");
+  return new X509Certificate(certificateDer).toString();
 }
 
-/** 128 bits; the top bits are forced to 01 so that the integer is positive and minimal in DER. */
-function serialNumber(): Buffer {
-  const bytes = randomBytes(16);
-  bytes[0] = (bytes.readUInt8(0) & 0x3f) | 0x40;
-  return der(DER_TAG.integer, bytes);
+function commonName(x509: Library, name: string): X509.Name {
+  return new x509.Name([{ CN: [{ utf8String: name }] }]);
 }
 
-function commonName(name: string): Buffer {
-  const attribute = derSequence(
-    derObjectIdentifier(OID.commonName),
-    der(DER_TAG.utf8String, Buffer.from(name, "utf8")),
-  );
-  return derSequence(der(DER_TAG.set, attribute));
+/** RFC 5280 section 4.1.2.5 forbids fractions of a second, which the library would write from 2050 on. */
+function wholeSeconds(timeMs: number): Date {
+  return new Date(Math.floor(timeMs / 1000) * 1000);
 }
 
 function spkiOf(key: KeyObject): Buffer {
@@ -92,50 +87,36 @@ function spkiOf(key: KeyObject): Buffer {
   return publicKey.export({ type: "spki", format: "der" });
 }
 
-/** 160 bits of a SHA-256, as RFC 7093 suggests. All identities share one name, so this is what tells issuers apart. */
-function keyIdentifier(key: KeyObject): Buffer {
-  return createHash("sha256").update(spkiOf(key)).digest().subarray(0, 20);
+/**
+ * 160 bits of a SHA-256 in hexadecimal, as RFC 7093 suggests; the library's own are of SHA-1. All identities share one
+ * name, so this is what tells issuers apart.
+ */
+function keyIdentifier(key: KeyObject): string {
+  return createHash("sha256").update(spkiOf(key)).digest("hex").slice(0, 40);
 }
 
-function extensions(contents: CertificateContents): Buffer[] {
-  const subjectKeyIdentifier = extension(
-    OID.subjectKeyIdentifier,
-    der(DER_TAG.octetString, keyIdentifier(contents.subjectKey)),
-  );
+function extensions(x509: Library, contents: CertificateContents): X509.Extension[] {
+  const subjectKeyIdentifier = new x509.SubjectKeyIdentifierExtension(keyIdentifier(contents.subjectKey));
   const { role } = contents;
   switch (role.kind) {
-    case "identity": {
-      const pathLengthZero = der(DER_TAG.integer, Buffer.from([0]));
+    case "identity":
       return [
-        critical(OID.basicConstraints, derSequence(der(DER_TAG.boolean, Buffer.from([0xff])), pathLengthZero)),
-        critical(OID.keyUsage, derBitString(Buffer.from([0b0000_0100]), 2)),
+        new x509.BasicConstraintsExtension(true, 0, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
         subjectKeyIdentifier,
       ];
-    }
     case "leaf":
       return [
-        critical(OID.basicConstraints, derSequence()),
-        critical(OID.keyUsage, derBitString(Buffer.from([0b1000_0000]), 7)),
-        extension(
-          OID.extKeyUsage,
-          derSequence(derObjectIdentifier(OID.serverAuth), derObjectIdentifier(OID.clientAuth)),
-        ),
-        extension(OID.subjectAltName, derSequence(der(0x82, Buffer.from(role.dnsName, "ascii")))),
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+        new x509.SubjectAlternativeNameExtension([{ type: "dns", value: role.dnsName }]),
         subjectKeyIdentifier,
-        extension(OID.authorityKeyIdentifier, derSequence(der(0x80, keyIdentifier(contents.issuerKey)))),
+        new x509.AuthorityKeyIdentifierExtension(keyIdentifier(contents.issuerKey)),
       ];
     default: {
       const unreachable: never = role;
       return unreachable;
     }
   }
-}
-
-function extension(identifier: string, value: Uint8Array): Buffer {
-  return derSequence(derObjectIdentifier(identifier), der(DER_TAG.octetString, value));
-}
-
-function critical(identifier: string, value: Uint8Array): Buffer {
-  const isCritical = der(DER_TAG.boolean, Buffer.from([0xff]));
-  return derSequence(derObjectIdentifier(identifier), isCritical, der(DER_TAG.octetString, value));
 }

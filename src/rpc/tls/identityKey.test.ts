@@ -123,12 +123,12 @@ describe("the identity of a home", () => {
     await openIdentity(home, NOW);
     await writeFile(certificatePath, "garbage");
     await expect(openIdentity(home, NOW)).rejects.toMatchObject({ problem: "malformed", path: certificatePath });
-    await writeFile(certificatePath, ephemeralIdentity(NOW).certificatePem);
+    await writeFile(certificatePath, (await ephemeralIdentity(NOW)).certificatePem);
     await expect(openIdentity(home, NOW)).rejects.toMatchObject({ problem: "mismatch", path: certificatePath });
   });
 
-  it("has a self-signed CA certificate without an end", () => {
-    const certificate = new X509Certificate(ephemeralIdentity(NOW).certificatePem);
+  it("has a self-signed CA certificate without an end", async () => {
+    const certificate = new X509Certificate((await ephemeralIdentity(NOW)).certificatePem);
     expect(certificate.ca).toBe(true);
     expect(certificate.verify(certificate.publicKey)).toBe(true);
     expect(Date.parse(certificate.validFrom)).toBe(NOW - 24 * 60 * 60 * 1000);

@@ -57,16 +57,16 @@ export async function openIdentity(home: string, nowMs: number): Promise<Identit
 
   let certificateText = await readOwnFile(certificatePath, "public");
   if (certificateText === undefined) {
-    await createOnce(certificatePath, selfSigned(privateKey, nowMs));
+    await createOnce(certificatePath, await selfSigned(privateKey, nowMs));
     certificateText = await readOwnFile(certificatePath, "public");
   }
   return identityOf(certificatePath, privateKey, certificateText ?? "");
 }
 
 /** An identity that lives in memory only. */
-export function ephemeralIdentity(nowMs: number): Identity {
+export async function ephemeralIdentity(nowMs: number): Promise<Identity> {
   const privateKey = createPrivateKey(newKeyPem());
-  return identityOf("(memory)", privateKey, selfSigned(privateKey, nowMs));
+  return identityOf("(memory)", privateKey, await selfSigned(privateKey, nowMs));
 }
 
 function newKeyPem(): string {
@@ -74,9 +74,9 @@ function newKeyPem(): string {
   return privateKey.export({ type: "pkcs8", format: "pem" }) as string;
 }
 
-function selfSigned(privateKey: KeyObject, nowMs: number): string {
+async function selfSigned(privateKey: KeyObject, nowMs: number): Promise<string> {
   return certificatePem(
-    buildCertificate({
+    await buildCertificate({
       role: { kind: "identity" },
       subjectKey: privateKey,
       subjectName: IDENTITY_NAME,

@@ -5,10 +5,10 @@ import { DEFAULT_LEAF_POLICY, issueLeaf, leafSource, needsRotation } from "./lea
 
 const DAY = 24 * 60 * 60 * 1000;
 const NOW = Date.UTC(2030, 0, 15, 12);
-const identity = ephemeralIdentity(NOW);
+const identity = await ephemeralIdentity(NOW);
 
-describe("a leaf", () => {
-  const leaf = issueLeaf(identity, NOW);
+describe("a leaf", async () => {
+  const leaf = await issueLeaf(identity, NOW);
   const certificate = new X509Certificate(leaf.chainPem);
 
   it("is signed by the identity for the name talaria and is no CA", () => {
@@ -34,25 +34,59 @@ describe("a leaf", () => {
     expect(needsRotation(leaf, NOW - DAY - 1)).toBe(true);
   });
 
-  it("has a key and a serial number of its own", () => {
-    const other = issueLeaf(identity, NOW);
+  it("has a key and a serial number of its own", async () => {
+    const other = await issueLeaf(identity, NOW);
     expect(other.privateKeyPem).not.toBe(leaf.privateKeyPem);
     expect(new X509Certificate(other.chainPem).serialNumber).not.toBe(certificate.serialNumber);
   });
 });
 
 describe("a leaf source", () => {
-  it("keeps a leaf until it is due, by the policy it was given", () => {
+  it("keeps a leaf until it is refreshed when due, by the policy it was given", async () => {
     let now = NOW;
     const policy = { ...DEFAULT_LEAF_POLICY, validityMs: 3 * DAY };
-    const source = leafSource(identity, () => now, policy);
+    const source = await leafSource(identity, () => now, policy);
     const first = source.currentLeaf();
     now += 2 * DAY;
-    expect(source.currentLeaf()).toBe(first);
+    expect(await source.refresh()).toBe(first);
     now += 1;
-    const second = source.currentLeaf();
+    expect(source.currentLeaf()).toBe(first);
+    const second = await source.refresh();
     expect(second).not.toBe(first);
     expect(second.notAfterMs).toBe(now + 3 * DAY);
     expect(source.currentLeaf()).toBe(second);
+    expect(await source.refresh()).toBe(second);
+  });
+
+  it("issues one leaf for refreshes that overlap, and the next one when that is due", async () => {
+    let now = NOW;
+    const source = await leafSource(identity, () => now);
+    for (let round = 0; round < 2; round += 1) {
+      const before = source.currentLeaf();
+      now += 30 * DAY;
+      const leaves = new Set(await Promise.all(Array.from({ length: 8 }, () => source.refresh())));
+      expect([...leaves]).toEqual([source.currentLeaf()]);
+      expect(leaves.has(before)).toBe(false);
+    }
+  });
+
+  it("keeps its leaf when issuing fails, says so, and tries again", async () => {
+    let now = NOW;
+    let broken = false;
+    const fragile = {
+      ...identity,
+      get privateKey() {
+        if (broken) throw new Error("no key");
+        return identity.privateKey;
+      },
+    };
+    const source = await leafSource(fragile, () => now);
+    const first = source.currentLeaf();
+    now += 30 * DAY;
+    broken = true;
+    await expect(source.refresh()).rejects.toThrow("no key");
+    expect(source.currentLeaf()).toBe(first);
+    broken = false;
+    expect(await source.refresh()).not.toBe(first);
   });
 });

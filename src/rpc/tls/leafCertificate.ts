@@ -32,11 +32,15 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export const DEFAULT_LEAF_POLICY: LeafPolicy = { validityMs: 30 * DAY_MS, backdateMs: DAY_MS };
 
 /** Issues a leaf with a fresh key, valid from `nowMs` less the backdate, for the validity of the policy. */
-export function issueLeaf(identity: Identity, nowMs: number, policy: LeafPolicy = DEFAULT_LEAF_POLICY): Leaf {
+export async function issueLeaf(
+  identity: Identity,
+  nowMs: number,
+  policy: LeafPolicy = DEFAULT_LEAF_POLICY,
+): Promise<Leaf> {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const notBeforeMs = nowMs - policy.backdateMs;
   const notAfterMs = nowMs + policy.validityMs;
-  const certificateDer = buildCertificate({
+  const certificateDer = await buildCertificate({
     role: { kind: "leaf", dnsName: LEAF_DNS_NAME },
     subjectKey: privateKey,
     subjectName: LEAF_DNS_NAME,
@@ -61,31 +65,51 @@ export function needsRotation(leaf: Leaf, nowMs: number, policy: LeafPolicy = DE
   return leaf.notAfterMs - nowMs < policy.validityMs / 3 || nowMs < leaf.notBeforeMs;
 }
 
-/** Hands out the leaf to present; asks the clock at each call instead of keeping a timer. */
+/** Holds the leaf to present. Rotation is by the clock at each {@link LeafSource.refresh}, not by a timer. */
 export interface LeafSource {
   /** The identity that leaves are issued under. */
   readonly identity: Identity;
-  /** The same object until rotation is due, then the next one. */
+  /** The leaf that is held, the same object until a refresh replaces it. */
   currentLeaf(): Leaf;
+  /**
+   * Replaces the leaf if rotation is due, and resolves with the leaf that is held then. To be awaited before each
+   * connection, because a process may have slept longer than a leaf lives. Calls that overlap issue one leaf. Rejects
+   * if issuing fails; the held leaf stays, and the next call tries again.
+   */
+  refresh(): Promise<Leaf>;
 }
 
 /**
- * A source of leaves under one identity, shared by a gateway's listener and its clients.
+ * A source of leaves under one identity, shared by a gateway's listener and its clients. Resolves when it holds its
+ * first leaf.
  *
  * @param now the current time, milliseconds since the Unix epoch
  */
-export function leafSource(
+export async function leafSource(
   identity: Identity,
   now: () => number,
   policy: LeafPolicy = DEFAULT_LEAF_POLICY,
-): LeafSource {
-  let leaf: Leaf | undefined;
+): Promise<LeafSource> {
+  let held = await issueLeaf(identity, now(), policy);
+  let issuing: Promise<Leaf> | undefined;
+
+  const replace = async (nowMs: number): Promise<Leaf> => {
+    try {
+      held = await issueLeaf(identity, nowMs, policy);
+      return held;
+    } finally {
+      issuing = undefined;
+    }
+  };
+
   return {
     identity,
-    currentLeaf() {
+    currentLeaf: () => held,
+    async refresh() {
       const nowMs = now();
-      if (leaf === undefined || needsRotation(leaf, nowMs, policy)) leaf = issueLeaf(identity, nowMs, policy);
-      return leaf;
+      if (!needsRotation(held, nowMs, policy)) return held;
+      issuing ??= replace(nowMs);
+      return issuing;
     },
   };
 }

@@ -12,10 +12,10 @@ import type { Pin } from "./pin.js";
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
 const NOW = Date.UTC(2030, 0, 15, 12);
-const identity = ephemeralIdentity(NOW);
-const other = ephemeralIdentity(NOW);
+const identity = await ephemeralIdentity(NOW);
+const other = await ephemeralIdentity(NOW);
 const identityDer = derOf(identity.certificatePem);
-const leafDer = derOf(issueLeaf(identity, NOW).chainPem);
+const leafDer = derOf((await issueLeaf(identity, NOW)).chainPem);
 
 function derOf(pem: string): Buffer {
   return new X509Certificate(pem).raw;
@@ -26,7 +26,7 @@ function verify(chain: readonly Uint8Array[], nowMs = NOW, pins: readonly Pin[] 
 }
 
 /** A leaf-shaped certificate by `issuer`, with anything about it changed. */
-function certificate(issuer: Identity, changes: Partial<CertificateContents> = {}): Buffer {
+function certificate(issuer: Identity, changes: Partial<CertificateContents> = {}): Promise<Buffer> {
   return buildCertificate({
     role: { kind: "leaf", dnsName: LEAF_DNS_NAME },
     subjectKey: generateKeyPairSync("ec", { namedCurve: "prime256v1" }).publicKey,
@@ -64,9 +64,9 @@ describe("verifyPeer", () => {
     expect(verify([leafDer, garbage])).toMatchObject({ kind: "refused", problem: "malformed" });
   });
 
-  it("refuses a leaf that another key signed, whichever of the two is pinned", () => {
+  it("refuses a leaf that another key signed, whichever of the two is pinned", async () => {
     const pins = [identity.pin, other.pin];
-    const forged = certificate(other);
+    const forged = await certificate(other);
     expect(verify([forged, identityDer], NOW, pins)).toMatchObject({ problem: "not_signed_by_identity" });
     expect(verify([leafDer, derOf(other.certificatePem)], NOW, pins)).toMatchObject({
       problem: "not_signed_by_identity",
@@ -81,9 +81,9 @@ describe("verifyPeer", () => {
     }
   });
 
-  it("refuses an identity certificate that its own key did not sign", () => {
+  it("refuses an identity certificate that its own key did not sign", async () => {
     const publicKey = createPublicKey(identity.privateKey);
-    const crossSigned = certificate(other, {
+    const crossSigned = await certificate(other, {
       role: { kind: "identity" },
       subjectKey: publicKey,
       subjectName: IDENTITY_NAME,
@@ -91,14 +91,14 @@ describe("verifyPeer", () => {
     expect(verify([leafDer, crossSigned])).toMatchObject({ problem: "identity_not_self_signed" });
   });
 
-  it("refuses an identity certificate that is no CA", () => {
-    const plain = certificate(identity, { subjectKey: createPublicKey(identity.privateKey) });
+  it("refuses an identity certificate that is no CA", async () => {
+    const plain = await certificate(identity, { subjectKey: createPublicKey(identity.privateKey) });
     expect(verify([leafDer, plain])).toMatchObject({ problem: "identity_not_self_signed" });
   });
 
-  it("refuses an identity key that is not P-256", () => {
+  it("refuses an identity key that is not P-256", async () => {
     const { publicKey } = generateKeyPairSync("ec", { namedCurve: "secp384r1" });
-    const p384 = certificate(identity, { role: { kind: "identity" }, subjectKey: publicKey });
+    const p384 = await certificate(identity, { role: { kind: "identity" }, subjectKey: publicKey });
     expect(verify([leafDer, p384])).toMatchObject({ problem: "key_type" });
   });
 
@@ -109,23 +109,23 @@ describe("verifyPeer", () => {
     ["24 h after its end", 30 * DAY + 24 * HOUR, "known"],
     ["25 h after its end", 30 * DAY + 25 * HOUR, "expired"],
     ["never", Number.NaN, "not_yet_valid"],
-  ])("judges a leaf at %s", (_, offsetMs, expected) => {
-    const old = ephemeralIdentity(NOW - 365 * DAY);
-    const chain = [derOf(issueLeaf(old, NOW).chainPem), derOf(old.certificatePem)];
+  ])("judges a leaf at %s", async (_, offsetMs, expected) => {
+    const old = await ephemeralIdentity(NOW - 365 * DAY);
+    const chain = [derOf((await issueLeaf(old, NOW)).chainPem), derOf(old.certificatePem)];
     const verdict = verify(chain, NOW + offsetMs, [old.pin]);
     expect(verdict.kind === "refused" ? verdict.problem : verdict.kind).toBe(expected);
   });
 
-  it("judges the identity certificate's validity too, and takes another tolerance", () => {
-    const young = ephemeralIdentity(NOW + 3 * DAY);
-    const leaf = derOf(issueLeaf(young, NOW).chainPem);
+  it("judges the identity certificate's validity too, and takes another tolerance", async () => {
+    const young = await ephemeralIdentity(NOW + 3 * DAY);
+    const leaf = derOf((await issueLeaf(young, NOW)).chainPem);
     const chain = [leaf, derOf(young.certificatePem)];
     expect(verify(chain, NOW, [young.pin])).toMatchObject({ problem: "not_yet_valid" });
     const lenient = verifyPeer({ chain, nowMs: NOW, pins: new Set([young.pin]), clockSkewMs: 3 * DAY });
     expect(lenient).toEqual({ kind: "known", pin: young.pin });
   });
 
-  it("asks for the pin only after everything else holds", () => {
+  it("asks for the pin only after everything else holds", async () => {
     const asked: Pin[] = [];
     const pins = {
       has: (pin: Pin): boolean => {
@@ -133,7 +133,7 @@ describe("verifyPeer", () => {
         return true;
       },
     };
-    verifyPeer({ chain: [certificate(other), identityDer], nowMs: NOW, pins });
+    verifyPeer({ chain: [await certificate(other), identityDer], nowMs: NOW, pins });
     verifyPeer({ chain: [leafDer, identityDer], nowMs: NOW + 365 * DAY, pins });
     expect(asked).toEqual([]);
   });

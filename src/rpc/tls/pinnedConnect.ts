@@ -12,7 +12,7 @@ import { TLS_HANDSHAKE_TIMEOUT_MS } from "./serverTls.js";
 
 /** What a client presents, what it expects, and who is told. */
 export interface PinnedConnectOptions {
-  /** Our own leaves. */
+  /** Our own leaves; the one that is held at the time is presented, so refresh before. */
   readonly leaves: LeafSource;
   /** The key that the server must prove. */
   readonly serverPin: Pin;

@@ -40,7 +40,10 @@ export class PinnedCredentials extends ChannelCredentials {
   ): SecureConnector {
     return {
       connect: async (socket) => ({ socket: await connectPinned(socket, this.#options), secure: true }),
-      waitForReady: () => Promise.resolve(),
+      // Before the TCP connection is made: nobody listens to its socket until the handshake begins.
+      waitForReady: async () => {
+        await this.#options.leaves.refresh();
+      },
       getCallCredentials: () => callCredentials,
       destroy: () => undefined,
     };
