@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import type koffi from "koffi";
 import type { Socket } from "node:net";
 
 /** What the kernel recorded about the process that connected to a Unix socket. */
@@ -47,10 +48,10 @@ function loadGetsockopt(): GetSocketOption | undefined {
 function tryLoad(): GetSocketOption | undefined {
   try {
     // Loaded on first use: only listeners on a Unix socket need the native library.
-    const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
-    const libc = koffi.load("libc.so.6");
+    const library = createRequire(import.meta.url)("koffi") as typeof koffi;
+    const libc = library.load("libc.so.6");
     const declaration = "int getsockopt(int fd, int level, int name, _Out_ uint8_t *value, _Inout_ uint32_t *length)";
-    return libc.func(declaration) as unknown as GetSocketOption;
+    return libc.func(declaration) as GetSocketOption;
   } catch {
     return undefined;
   }

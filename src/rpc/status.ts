@@ -8,16 +8,16 @@ const MAX_TEXT_BYTES = 1024;
 
 /** A status as grpc-js takes it. */
 export interface CallStatus {
-  /** Number of the gRPC status code, never 0. */
-  readonly code: number;
+  /** The gRPC status code, never OK. */
+  readonly code: status;
   /** What happened, for people; at most 1 KiB of UTF-8. */
   readonly details: string;
   /** Holds the encoded `google.rpc.Status`. */
   readonly metadata: Metadata;
 }
 
-/** The number of the gRPC code that belongs to a reason. */
-export function codeOfReason(reason: Reason): number {
+/** The gRPC code that belongs to a reason. */
+export function codeOfReason(reason: Reason): status {
   return status[reasonEntry(reason).code];
 }
 

@@ -19,19 +19,19 @@ export interface BidiCall<Request, Response> {
   /** What the server sends, for one loop; leaving the loop cancels the call, and it throws RpcError if the call fails. */
   readonly responses: AsyncIterable<Response>;
   /** Sends a request and waits while the server is behind. @throws RpcError once the call has ended. */
-  send(request: Request): Promise<void>;
+  readonly send: (request: Request) => Promise<void>;
   /**
    * Sends a request at once. @returns false where the server is behind; then await {@link drained} before more.
    * `onWritten` runs when it has left for the transport, and never if the call ends before: the moment to send what has
    * gathered meanwhile.
    */
-  sendNow(request: Request, onWritten?: () => void): boolean;
+  readonly sendNow: (request: Request, onWritten?: () => void) => boolean;
   /** Resolves when the server has caught up. @throws RpcError once the call has ended. */
-  drained(): Promise<void>;
+  readonly drained: () => Promise<void>;
   /** Closes the sending half; the server may go on. */
-  end(): void;
+  readonly end: () => void;
   /** Ends the call. */
-  cancel(): void;
+  readonly cancel: () => void;
   /** Resolves, and never rejects, when the call has ended: undefined after success, else why. */
   readonly ended: Promise<RpcError | undefined>;
 }

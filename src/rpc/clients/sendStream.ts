@@ -1,4 +1,4 @@
-import type { Client, MethodDefinition } from "@grpc/grpc-js";
+import type { Client, MethodDefinition, ServiceError } from "@grpc/grpc-js";
 import { createDeferred } from "../../base/deferred.js";
 import { decodeMessage, encodeUnchecked, passBytes, strictDecode } from "../codec.js";
 import { MessageSender } from "../messageSender.js";
@@ -18,7 +18,14 @@ export async function sendStream<Request, Response>(
 ): Promise<Response> {
   const { signal } = options;
   const answer = createDeferred<Response>();
+  const answered = new AbortController();
   const decode = strictDecode((bytes) => method.responseDeserialize(bytes));
+  const settle = (error: ServiceError | null, bytes: Buffer | undefined): void => {
+    if (error !== null) answer.reject(callError(error, signal));
+    else if (bytes === undefined)
+      answer.reject(new RpcError("MALFORMED_MESSAGE", { message: "There was no response." }));
+    else answer.resolve(decodeMessage(decode, bytes));
+  };
   const call = client.makeClientStreamRequest(
     method.path,
     passBytes,
@@ -27,35 +34,29 @@ export async function sendStream<Request, Response>(
     grpcCallOptions(options, DEFAULT_UNARY_TIMEOUT_MS),
     (error, bytes) => {
       unhook();
-      answered = true;
+      answered.abort();
       sender.close(new RpcError("CANCELLED", { message: "The other side has answered." }));
-      if (error !== null) answer.reject(callError(error, signal));
-      else if (bytes === undefined)
-        answer.reject(new RpcError("MALFORMED_MESSAGE", { message: "There was no response." }));
-      else {
-        try {
-          answer.resolve(decodeMessage(decode, bytes));
-        } catch (caught) {
-          answer.reject(caught);
-        }
+      try {
+        settle(error, bytes);
+      } catch (caught) {
+        answer.reject(caught);
       }
     },
   );
-  let answered = false;
   const sender = new MessageSender<Request>(call, (message) => encodeUnchecked(method.requestSerialize, message));
   const unhook = onSignal(signal, () => {
     call.cancel();
   });
-  // Handled below; without this an early refusal would count as unhandled while requests are still being made.
+  // Awaited below; without this an early refusal would count as unhandled while requests are still being made.
   answer.promise.catch(() => undefined);
   try {
     for await (const request of requests) {
-      if (answered) break;
+      if (answered.signal.aborted) break;
       await sender.send(request);
     }
     if (!call.writableEnded) call.end();
   } catch (caught) {
-    if (!answered) {
+    if (!answered.signal.aborted) {
       call.cancel();
       throw caught;
     }

@@ -52,11 +52,6 @@ export class ActiveCall {
     });
   }
 
-  /** Whether the terminal status has been decided. */
-  get settled(): boolean {
-    return this.#settled;
-  }
-
   /** Runs `action` when the call ends otherwise than by its handler; at once if it has. */
   onAbort(action: (error: RpcError) => void): void {
     if (this.#controller.signal.aborted) action(this.#controller.signal.reason as RpcError);

@@ -35,14 +35,14 @@ export interface BidiStream<Request, Response> {
   /** What the client sends; ends when it has closed its half, throws when the call was aborted. For one loop. */
   readonly requests: AsyncIterable<Request>;
   /** Sends a response and waits while the client is behind. @throws RpcError once the call has ended. */
-  send(response: Response): Promise<void>;
+  readonly send: (response: Response) => Promise<void>;
   /**
    * Sends a response at once. @returns false where the client is behind; then await {@link drained} before more.
    * `onWritten` runs when it has left for the transport, and never if the call ends before.
    */
-  sendNow(response: Response, onWritten?: () => void): boolean;
+  readonly sendNow: (response: Response, onWritten?: () => void) => boolean;
   /** Resolves when the client has caught up. @throws RpcError once the call has ended. */
-  drained(): Promise<void>;
+  readonly drained: () => Promise<void>;
 }
 
 /** Many requests, many responses. The call ends when the handler returns, whether or not the client has finished. */

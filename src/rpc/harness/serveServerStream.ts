@@ -28,14 +28,11 @@ export function serveServerStream(
       const responses = method.handle(codec.decode(call.request), active.context)[Symbol.asyncIterator]();
       let exhausted = false;
       try {
-        while (!active.settled) {
+        while (!exhausted) {
           const next = await responses.next();
-          if (next.done === true) {
-            exhausted = true;
-            break;
-          }
-          if (active.settled) break;
-          if (!sender.sendNow(next.value)) await sender.drained();
+          exhausted = next.done === true;
+          // Once the call has ended, sending throws why.
+          if (next.done !== true && !sender.sendNow(next.value)) await sender.drained();
         }
       } finally {
         if (!exhausted) await responses.return?.();
