@@ -1,0 +1,85 @@
+import type { ProcessTable } from "../../base/processTable.js";
+import type { Authenticate } from "../../rpc/authentication.js";
+import type { Connection } from "../../rpc/connection.js";
+import type { PeerCredentials } from "../../rpc/peerCredentials.js";
+import type { ClientPrincipal, ClientRole } from "../../rpc/principal.js";
+import { RpcError } from "../../rpc/rpcError.js";
+import type { LiveWorkers } from "../ports.js";
+import { descendsFromWorker } from "./descendsFromWorker.js";
+import { isHealthMethod, METHOD_ROLES, roleIncludes } from "./methodRoles.js";
+import type { TokenTable } from "./tokenTable.js";
+
+/** What {@link socketAuthentication} judges by. */
+export interface SocketAuthenticationOptions {
+  /** See {@link LiveWorkers}. */
+  readonly workers: LiveWorkers;
+  readonly table: ProcessTable;
+  /** Whether this system names the process at the other end of a socket; where it does, one without a name is refused. */
+  readonly credentialsExpected: boolean;
+}
+
+const VOUCHED_BY_FILE_MODE: ClientPrincipal = { kind: "client", name: "socket", role: "operator" };
+
+/** Lets this user and root connect, whom the socket's file mode lets through as well. @throws RpcError PERMISSION_DENIED. */
+export function checkSocketUser(peer: PeerCredentials | undefined, ownUid: number | undefined): void {
+  if (peer === undefined || ownUid === undefined || peer.uid === ownUid || peer.uid === 0) return;
+  throw new RpcError("PERMISSION_DENIED", { message: "Only the user that runs the gateway may use its socket." });
+}
+
+/**
+ * Authenticates clients of the Unix socket: this user's processes are operators, except workers and what they have started, which
+ * get nothing but health here: an agent's shell must not approve what the agent asks for. Source: DESIGN section 4.
+ */
+export function socketAuthentication(options: SocketAuthenticationOptions): Authenticate {
+  const judged = new WeakMap<Connection, RpcError | ClientPrincipal>();
+  return ({ connection, method }) => {
+    if (isHealthMethod(method)) return { kind: "anonymous" };
+    let verdict = judged.get(connection);
+    if (verdict === undefined) {
+      verdict = judgeConnection(connection, options);
+      judged.set(connection, verdict);
+    }
+    if (verdict instanceof RpcError) throw verdict;
+    requireRole(verdict.role, method);
+    return verdict;
+  };
+}
+
+function judgeConnection(connection: Connection, options: SocketAuthenticationOptions): RpcError | ClientPrincipal {
+  const { peer } = connection;
+  if (peer === undefined) {
+    return options.credentialsExpected ? new RpcError("PEER_CREDENTIALS_UNAVAILABLE") : VOUCHED_BY_FILE_MODE;
+  }
+  if (descendsFromWorker(peer.pid, options.workers(), options.table) === "none") return VOUCHED_BY_FILE_MODE;
+  return new RpcError("PERMISSION_DENIED", {
+    message: "The calling process belongs to a worker, which may not act as a client.",
+    hint: "Use the tools that the worker offers to its agent; they go over the worker's own connection.",
+  });
+}
+
+/** Authenticates clients over TCP: `authorization: Bearer <token>`. Health needs none. */
+export function tokenAuthentication(tokens: TokenTable, used: (name: string) => void): Authenticate {
+  return ({ metadata, method }) => {
+    if (isHealthMethod(method)) return { kind: "anonymous" };
+    const [value, second] = metadata.get("authorization");
+    if (value === undefined || second !== undefined) throw new RpcError("UNAUTHENTICATED");
+    const [, text] = /^Bearer +(\S+)$/i.exec(String(value)) ?? [];
+    if (text === undefined) throw new RpcError("UNAUTHENTICATED");
+    const token = tokens.find(text);
+    if (token === undefined) throw new RpcError("TOKEN_INVALID");
+    requireRole(token.role, method);
+    used(token.name);
+    return { kind: "client", name: token.name, role: token.role };
+  };
+}
+
+function requireRole(role: ClientRole, method: string): void {
+  const needed = METHOD_ROLES[method];
+  if (needed === undefined) throw new RpcError("UNIMPLEMENTED");
+  if (roleIncludes(role, needed)) return;
+  throw new RpcError("PERMISSION_DENIED", {
+    message: `The method needs the role ${needed}; this token has the role ${role}.`,
+    hint: "Use a token of a role that allows it.",
+    metadata: { needed, role },
+  });
+}

@@ -1,0 +1,138 @@
+import { z } from "zod";
+
+import { LIMITS } from "../../base/limits.js";
+import { VERSION } from "../../base/version.js";
+import { AdminServiceService } from "../../gen/talaria/gateway/v1/admin_service.js";
+import type { GatewayInfo } from "../../gen/talaria/dm/v1/roster.js";
+import type { ServiceImplementation } from "../../rpc/harness/implementService.js";
+import { implementService } from "../../rpc/harness/implementService.js";
+import { defineServerStream, defineUnary, defineUnimplemented } from "../../rpc/harness/methods.js";
+import { readStatus } from "../../store/queries/status.js";
+import { readDeliveryTotals } from "../../store/queries/deliveryTotals.js";
+import { requestIdField } from "../edge/fields.js";
+import { fromDuration, toDuration, toTimestamp } from "../edge/timestamp.js";
+import type { GatewayContext, GatewayRooms } from "../gatewayContext.js";
+import type { GatewayControl } from "../gatewayControl.js";
+import type { OpenListener } from "../gatewayListeners.js";
+import type { LoopDelay } from "./loopDelay.js";
+
+/** The revision of the contract that this program speaks. */
+const PROTOCOL = 1;
+
+/** What {@link createAdminService} shows and steers. */
+export interface AdminServiceOptions {
+  readonly rooms: GatewayRooms;
+  readonly control: GatewayControl;
+  readonly listeners: () => readonly OpenListener[];
+  readonly loopDelay: LoopDelay;
+}
+
+/** Makes AdminService. Pairing and holding answer UNIMPLEMENTED: peers are configured. */
+export function createAdminService(
+  context: GatewayContext,
+  { rooms, control, listeners, loopDelay }: AdminServiceOptions,
+): ServiceImplementation {
+  const { store, config, budgets, clock, paths, leaves, events } = context;
+  const startedAt = toTimestamp(clock.now());
+  const running = (): number => readStatus(store.reader).turns.running;
+
+  return implementService(AdminServiceService, {
+    getStatus: defineUnary({
+      schema: z.object({}),
+      async handle() {
+        const { counts, deliveries } = store.reader.snapshot((at) => ({
+          counts: readStatus(at),
+          deliveries: readDeliveryTotals(at),
+        }));
+        const workers = rooms.owner.counts();
+        return {
+          info: gatewayInfo(context),
+          epoch: BigInt(store.epoch),
+          startedAt,
+          pid: process.pid,
+          home: paths.root,
+          pin: leaves.identity.pin,
+          draining: control.stopAt !== undefined,
+          listeners: listeners().map(({ name, services, listener }) => ({
+            name,
+            address: listener.address,
+            services: [...services],
+            connections: listener.connections.list().length,
+          })),
+          turns: bigints(counts.turns),
+          deliveries: bigints(deliveries),
+          workersInUse: workers.inUse,
+          workersMax: config.workers.max,
+          workersPooled: workers.pooled,
+          openPrompts: counts.openPrompts,
+          pausedSessions: counts.pausedSessions,
+          loopDelayP99: toDuration(loopDelay.p99Ms()),
+          problems: [],
+        };
+      },
+    }),
+    listWorkers: defineUnary({
+      schema: z.object({}),
+      handle: async () => ({ workers: [...rooms.owner.workers()] }),
+    }),
+    watchEvents: defineServerStream({
+      handle: ({ cursor }, { signal }) => events.watch(cursor, signal),
+    }),
+    listPeers: defineUnary({
+      schema: z.object({}),
+      handle: async () => ({ peers: [...rooms.dm.peers()] }),
+    }),
+    createInvite: defineUnimplemented(),
+    joinPeer: defineUnimplemented(),
+    updatePeer: defineUnimplemented(),
+    revokePeer: defineUnimplemented(),
+    listDestinations: defineUnary({
+      schema: z.object({}),
+      handle: async () => ({ destinations: [...rooms.dm.destinations()] }),
+    }),
+    holdDestination: defineUnimplemented(),
+    releaseDestination: defineUnimplemented(),
+    drain: defineUnary({
+      schema: z.object({
+        requestId: requestIdField,
+        budget: z
+          .object({ seconds: z.bigint(), nanos: z.int() })
+          .refine((budget) => fromDuration(budget) >= 0 && fromDuration(budget) <= 86_400_000, "must be 0 s to 24 h")
+          .optional(),
+      }),
+      async handle({ budget }, { log }) {
+        const graceMs = budget === undefined ? budgets.drainMs : fromDuration(budget);
+        const stillRunning = running();
+        control.drain(graceMs).catch((error: unknown) => {
+          log.error({ err: error }, "draining failed");
+        });
+        return { stopAt: toTimestamp(control.stopAt ?? clock.now() + graceMs), running: stillRunning };
+      },
+    }),
+  });
+}
+
+/** What this gateway says of itself to clients and peers. */
+export function gatewayInfo({
+  config,
+  budgets,
+  store,
+}: Pick<GatewayContext, "config" | "budgets" | "store">): GatewayInfo {
+  return {
+    name: config.name,
+    version: VERSION,
+    protocolMin: PROTOCOL,
+    protocolMax: PROTOCOL,
+    dedupeHorizon: toDuration(budgets.dedupeHorizonMs),
+    messageLifetime: toDuration(budgets.messageLifetimeMs),
+    maxBodyCodePoints: LIMITS.bodyCodePoints,
+    storeId: store.homeId,
+  };
+}
+
+function bigints<Key extends string>(counts: Readonly<Record<Key, number>>): Record<Key, bigint> {
+  return Object.fromEntries(Object.entries<number>(counts).map(([name, count]) => [name, BigInt(count)])) as Record<
+    Key,
+    bigint
+  >;
+}

@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+
+import { z } from "zod";
+
+import type { AgentConfig } from "../../base/config/agentConfig.js";
+import { AgentServiceService, type Agent } from "../../gen/talaria/gateway/v1/agent_service.js";
+import type { ServiceImplementation } from "../../rpc/harness/implementService.js";
+import { implementService } from "../../rpc/harness/implementService.js";
+import { defineUnary } from "../../rpc/harness/methods.js";
+import { listGrants } from "../../store/queries/grants.js";
+import { botChatOf } from "../../store/queries/sessions.js";
+import type { Queryable } from "../../store/sql.js";
+import { revokeGrant } from "../../store/turns/revokeGrant.js";
+import { agentField, lineField, pageSizeField, pageTokenField, requestIdField } from "../edge/fields.js";
+import { cutPage, createPageTokens, pageSizeOf } from "../edge/pageToken.js";
+import { toTimestamp } from "../edge/timestamp.js";
+import type { GatewayContext } from "../gatewayContext.js";
+import type { DmRoom } from "../ports.js";
+
+const page = { pageSize: pageSizeField, pageToken: pageTokenField };
+const named = agentField.min(1, "is required");
+
+/** Makes AgentService. */
+export function createAgentService(
+  { store, agents }: Pick<GatewayContext, "store" | "agents">,
+  dm: Pick<DmRoom, "teammates">,
+): ServiceImplementation {
+  const { reader, writer } = store;
+  const tokens = createPageTokens(store.homeKey);
+  return implementService(AgentServiceService, {
+    listAgents: defineUnary({
+      schema: z.object(page),
+      async handle({ pageSize, pageToken }) {
+        const after = tokens.read(["agents"], pageToken)?.[0];
+        const size = pageSizeOf(pageSize);
+        const rest = agents.list().filter(({ name }) => after === undefined || name > String(after));
+        const cut = cutPage(rest, size);
+        return {
+          agents: cut.page.map((agent) => toAgent(agent, reader)),
+          nextPageToken: cut.last === undefined ? "" : tokens.make(["agents"], [cut.last.name]),
+        };
+      },
+    }),
+
+    getAgent: defineUnary({
+      schema: z.object({ name: named }),
+      handle: async ({ name }) => ({ agent: toAgent(agents.require(name), reader) }),
+    }),
+
+    listTeammates: defineUnary({
+      schema: z.object({ agent: agentField }),
+      async handle({ agent }) {
+        const teammates = [...dm.teammates(agent === "" ? undefined : agents.require(agent).name)];
+        const text = JSON.stringify(teammates.map(({ address, entry }) => [address, entry]));
+        return { teammates, fingerprint: createHash("sha256").update(text).digest("hex").slice(0, 12) };
+      },
+    }),
+
+    listGrants: defineUnary({
+      schema: z.object({ agent: agentField, ...page }),
+      async handle({ agent, pageSize, pageToken }) {
+        const list = ["grants", agent];
+        const place = tokens.read(list, pageToken);
+        const size = pageSizeOf(pageSize);
+        const rows = listGrants(reader, {
+          ...(agent === "" ? {} : { agent }),
+          ...(place === undefined ? {} : { after: { grantedAt: Number(place[0]), grantId: String(place[1]) } }),
+          limit: size + 1,
+        });
+        const cut = cutPage(rows, size);
+        return {
+          grants: cut.page.map(({ grantedAt, ...grant }) => ({ ...grant, grantedAt: toTimestamp(grantedAt) })),
+          nextPageToken: cut.last === undefined ? "" : tokens.make(list, [cut.last.grantedAt, cut.last.grantId]),
+        };
+      },
+    }),
+
+    revokeGrant: defineUnary({
+      schema: z.object({ requestId: requestIdField, grantId: lineField(1, 64) }),
+      async handle({ grantId }) {
+        // A grant that is gone is what was asked for: the same request may come twice.
+        await writer.execute(revokeGrant, { grantId });
+        return {};
+      },
+    }),
+  });
+}
+
+function toAgent(agent: AgentConfig, reader: Queryable): Agent {
+  return {
+    name: agent.name,
+    title: agent.title,
+    description: agent.description,
+    main: agent.main,
+    runtime: agent.runtime,
+    model: agent.model ?? "",
+    private: agent.private,
+    messaging: agent.messaging,
+    problem: "",
+    botChatSessionId: botChatOf(reader, agent.name) ?? "",
+  };
+}

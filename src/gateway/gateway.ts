@@ -1,0 +1,130 @@
+import { homedir } from "node:os";
+
+import type { Clock } from "../base/clock.js";
+import { systemClock } from "../base/clock.js";
+import { clientTokensPath } from "../base/clientTokens.js";
+import { loadGatewayConfig } from "../base/config/gatewayConfig.js";
+import { loadAgents } from "../base/config/loadAgents.js";
+import { ensureHome } from "../base/ensureHome.js";
+import { homePaths, homeRoot } from "../base/home.js";
+import type { LogDestination } from "../base/logger.js";
+import { createLogger } from "../base/logger.js";
+import type { ProcessTable } from "../base/processTable.js";
+import { systemProcessTable } from "../base/processTable.js";
+import type { Random } from "../base/random.js";
+import { systemRandom } from "../base/random.js";
+import { openIdentity } from "../rpc/tls/identityKey.js";
+import { leafSource } from "../rpc/tls/leafCertificate.js";
+import { openStore } from "../store/store.js";
+import { checkClientBind } from "./access/checkClientBind.js";
+import { createPeerTable } from "./access/peerTable.js";
+import { createOperatorEvents } from "./admin/operatorEvents.js";
+import { createAgentDirectory } from "./agents/agentDirectory.js";
+import { Cleanups } from "./cleanups.js";
+import type { GatewayContext, MakeRooms } from "./gatewayContext.js";
+import type { GatewayControl } from "./gatewayControl.js";
+import { createControl } from "./gatewayControl.js";
+import type { GatewayListeners } from "./gatewayListeners.js";
+import { startListeners } from "./gatewayListeners.js";
+import { gatewayServices } from "./gatewayServices.js";
+
+/** How {@link startGateway} is told where it is and what it runs on. */
+export interface GatewayOptions {
+  /** The home's root; default as {@link homeRoot} finds it. */
+  readonly home?: string;
+  /** Environment of the gateway; default the process's. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Where log lines go; default standard error. */
+  readonly logDestination?: LogDestination;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+  /** Default: the system's. */
+  readonly random?: Random;
+  /** Default: the system's. */
+  readonly table?: ProcessTable;
+  /** Most pages of the database; for tests of a full disk. */
+  readonly maxPageCount?: number;
+}
+
+/** A running gateway. Ended by `drain` or `close`. */
+export interface Gateway extends Omit<GatewayControl, "stopAt"> {
+  /** The home's root. */
+  readonly home: string;
+  /** Pin of its identity key, to be given to peers. */
+  readonly pin: string;
+  /** Number of this start. */
+  readonly epoch: number;
+  /** Where it can be reached; as clients take it. */
+  readonly addresses: GatewayListeners["addresses"];
+}
+
+/**
+ * Starts a gateway on a home. Nothing is accepted before what earlier starts left behind is settled. A failure undoes what was
+ * begun.
+ * @throws ConfigError, HomeError, HomeLockedError, HomeTooNewError, StorageError, IdentityKeyError, or RpcError
+ *   (TRANSPORT_INSECURE, ADDRESS_IN_USE, LISTEN_FAILED).
+ */
+export async function startGateway(options: GatewayOptions, makeRooms: MakeRooms): Promise<Gateway> {
+  const undo = new Cleanups();
+  try {
+    const context = await openContext(options, undo);
+    const { paths, config, store, log } = context;
+    const rooms = await makeRooms(context);
+    undo.add(() => rooms.owner.close());
+    undo.add(() => rooms.dm.close());
+    await rooms.owner.recover();
+
+    let listeners: GatewayListeners | undefined;
+    const control = createControl(context, () => ({ ...rooms, listeners, undo }));
+    listeners = await startListeners(
+      context,
+      rooms,
+      gatewayServices(context, rooms, control, { listeners: () => listeners?.open ?? [], undo }),
+      {
+        tokensFile: clientTokensPath(paths.root, config.clientTokensFile),
+        beforeClients: async () => {
+          rooms.owner.start();
+          await rooms.dm.start();
+        },
+        undo,
+      },
+    );
+    log.info({ home: paths.root, epoch: store.epoch, addresses: listeners.addresses }, "serving");
+    return {
+      home: paths.root,
+      pin: context.leaves.identity.pin,
+      epoch: store.epoch,
+      addresses: listeners.addresses,
+      ended: control.ended,
+      drain: (graceMs) => control.drain(graceMs),
+      close: () => control.close(),
+    };
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}
+
+async function openContext(options: GatewayOptions, undo: Cleanups): Promise<GatewayContext> {
+  const { env = process.env, clock = systemClock, random = systemRandom, table = systemProcessTable } = options;
+  const root = options.home ?? homeRoot(env, homedir());
+  const config = loadGatewayConfig(homePaths(root).configFile);
+  const paths = homePaths(root, config.runDir);
+  if (config.listeners.clientTcp !== undefined) checkClientBind(config.listeners.clientTcp);
+  const peers = createPeerTable(config.peers, paths.configFile);
+  ensureHome(paths);
+  const agents = createAgentDirectory(loadAgents(paths.agentsDir));
+  const { logDestination: destination, maxPageCount } = options;
+  const log = createLogger({ level: config.logLevel, ...(destination === undefined ? {} : { destination }) });
+  const limits = maxPageCount === undefined ? {} : { maxPageCount };
+  const store = await openStore(paths, { clock, random, logger: log, ...limits });
+  undo.add(() => store.close());
+  const identity = await openIdentity(paths.root, clock.now());
+  const leaves = await leafSource(identity, () => clock.now());
+  const events = createOperatorEvents(store.epoch, clock);
+  undo.add(() => {
+    events.end();
+  });
+  const { budgets } = config;
+  return { paths, config, budgets, agents, store, leaves, peers, events, env, log, clock, random, table };
+}

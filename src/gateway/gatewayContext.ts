@@ -1,0 +1,40 @@
+import type { Budgets } from "../base/budgets.js";
+import type { Clock } from "../base/clock.js";
+import type { GatewayConfig } from "../base/config/gatewayConfig.js";
+import type { HomePaths } from "../base/home.js";
+import type { Logger } from "../base/logger.js";
+import type { ProcessTable } from "../base/processTable.js";
+import type { Random } from "../base/random.js";
+import type { LeafSource } from "../rpc/tls/leafCertificate.js";
+import type { Store } from "../store/store.js";
+import type { PeerTable } from "./access/peerTable.js";
+import type { OperatorEvents } from "./admin/operatorEvents.js";
+import type { AgentDirectory } from "./agents/agentDirectory.js";
+import type { DmRoom, OwnerRoom } from "./ports.js";
+
+/** What the rooms and services of one gateway are made from. */
+export interface GatewayContext {
+  readonly paths: HomePaths;
+  readonly config: GatewayConfig;
+  readonly budgets: Budgets;
+  readonly agents: AgentDirectory;
+  readonly store: Store;
+  /** Leaves under the home's identity key. */
+  readonly leaves: LeafSource;
+  readonly peers: PeerTable;
+  readonly events: OperatorEvents;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly table: ProcessTable;
+}
+
+/** The rooms that a gateway joins. */
+export interface GatewayRooms {
+  readonly owner: OwnerRoom;
+  readonly dm: DmRoom;
+}
+
+/** Makes the rooms of one gateway; nothing of them runs yet. */
+export type MakeRooms = (context: GatewayContext) => GatewayRooms | Promise<GatewayRooms>;

@@ -1,0 +1,149 @@
+import { tokenUsesFile } from "../base/clientTokens.js";
+import { descriptorSet } from "../gen/descriptors.js";
+import type { ServiceImplementation } from "../rpc/harness/implementService.js";
+import type { Listener, ListenerOptions } from "../rpc/listener.js";
+import { startListener } from "../rpc/listener.js";
+import { checkSocketUser, socketAuthentication, tokenAuthentication } from "./access/clientAuthentication.js";
+import { peerAuthentication } from "./access/peerTable.js";
+import { peerTransport } from "./access/peerTransport.js";
+import { createTokenTable } from "./access/tokenTable.js";
+import { createTokenUses } from "./access/tokenUses.js";
+import type { Cleanups } from "./cleanups.js";
+import type { GatewayContext, GatewayRooms } from "./gatewayContext.js";
+
+/** An open listener with what it serves. */
+export interface OpenListener {
+  /** `client-socket`, `client-tcp`, `owner-socket` or `peers`. */
+  readonly name: string;
+  /** Full names of the services on it, without health and reflection. */
+  readonly services: readonly string[];
+  readonly listener: Listener;
+}
+
+/** The listeners of a gateway. */
+export interface GatewayListeners {
+  readonly open: readonly OpenListener[];
+  /** Addresses as clients take them: `unix:<path>` or `<host>:<port>`. */
+  readonly addresses: {
+    readonly clientSocket: string;
+    readonly ownerSocket: string;
+    readonly clientTcp?: string;
+    readonly peers?: string;
+  };
+  /** Makes health say NOT_SERVING where clients and peers look. */
+  refuseNewWork(): void;
+  /** Ends the listeners of clients and peers, cutting what still runs after `graceMs` milliseconds. */
+  drain(graceMs: number): Promise<void>;
+}
+
+/** What {@link startListeners} is told besides its rooms. */
+export interface StartListenersOptions {
+  /** The file of hashed client tokens. */
+  readonly tokensFile: string;
+  /** Runs between the owner socket and the others: nothing of clients and peers is accepted before it has ended. */
+  readonly beforeClients: () => Promise<void>;
+  /** Takes what ends each listener. */
+  readonly undo: Cleanups;
+}
+
+/**
+ * Opens the listeners: the workers' first, the others last.
+ * @throws RpcError ADDRESS_IN_USE, LISTEN_FAILED or SOCKET_PATH_TOO_LONG.
+ */
+export async function startListeners(
+  context: GatewayContext,
+  { owner, dm }: GatewayRooms,
+  clientServices: readonly ServiceImplementation[],
+  { tokensFile, beforeClients, undo }: StartListenersOptions,
+): Promise<GatewayListeners> {
+  const { paths, config, log, clock, random, table } = context;
+  const shared = { log, clock, random, defaultDeadlineMs: context.budgets.unaryDeadlineMs };
+  const onTcp = config.listeners.reflectionOnTcp ? { reflection: descriptorSet } : {};
+  const open: OpenListener[] = [];
+  const start = async (options: Omit<ListenerOptions, keyof typeof shared>): Promise<Listener> => {
+    const listener = await startListener({ ...shared, ...options });
+    undo.add(() => listener.close());
+    open.push({ name: options.name, services: options.services.map(({ name }) => name), listener });
+    return listener;
+  };
+
+  const ownerSocket = await start({
+    name: "owner-socket",
+    services: owner.workerServices,
+    authenticate: owner.authenticate,
+    transport: {
+      kind: "unix",
+      path: paths.ownerSocket,
+      ...(owner.peerCheck === undefined ? {} : { peerCheck: owner.peerCheck }),
+    },
+    reflection: descriptorSet,
+  });
+  await beforeClients();
+
+  const forClients: Listener[] = [];
+  const ownUid = process.getuid?.();
+  const clientSocket = await start({
+    name: "client-socket",
+    services: clientServices,
+    authenticate: socketAuthentication({
+      workers: owner.liveWorkers,
+      table,
+      credentialsExpected: process.platform === "linux",
+    }),
+    transport: {
+      kind: "unix",
+      path: paths.gatewaySocket,
+      peerCheck: (peer) => {
+        checkSocketUser(peer, ownUid);
+      },
+    },
+    reflection: descriptorSet,
+  });
+  forClients.push(clientSocket);
+
+  let clientTcp: Listener | undefined;
+  if (config.listeners.clientTcp !== undefined) {
+    const uses = createTokenUses(tokenUsesFile(tokensFile), clock, log);
+    undo.add(() => {
+      uses.flush();
+    });
+    clientTcp = await start({
+      name: "client-tcp",
+      services: clientServices,
+      authenticate: tokenAuthentication(createTokenTable(tokensFile, log), (name) => {
+        uses.note(name);
+      }),
+      transport: { kind: "tcp", ...config.listeners.clientTcp },
+      ...onTcp,
+    });
+    forClients.push(clientTcp);
+  }
+
+  let peers: Listener | undefined;
+  if (config.listeners.peers !== undefined) {
+    peers = await start({
+      name: "peers",
+      services: dm.peerServices,
+      authenticate: peerAuthentication,
+      transport: peerTransport(config.listeners.peers, context),
+      ...onTcp,
+    });
+    forClients.push(peers);
+  }
+
+  return {
+    open,
+    addresses: {
+      clientSocket: clientSocket.address,
+      ownerSocket: ownerSocket.address,
+      ...(clientTcp === undefined ? {} : { clientTcp: clientTcp.address }),
+      ...(peers === undefined ? {} : { peers: peers.address }),
+    },
+    refuseNewWork() {
+      for (const listener of forClients) listener.health.drain();
+    },
+    async drain(graceMs) {
+      await Promise.all(forClients.map((listener) => listener.drain(graceMs)));
+    },
+  };
+}
