@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { Server, ServerCredentials, type ConnectionInjector } from "@grpc/grpc-js";
 import { systemClock, type Clock } from "../base/clock.js";
 import { createDeferred } from "../base/deferred.js";
@@ -73,6 +74,8 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   const connections = createConnectionTable(name);
   const health = options.health ?? createHealth();
   const draining = new AbortController();
+  // Every call may listen to it; the default would warn of a leak from the eleventh on.
+  setMaxListeners(0, draining.signal);
   const server = new Server({
     ...serverOptions(transport.kind === "unix"),
     interceptors: [authenticationInterceptor(connections, options.authenticate, log)],

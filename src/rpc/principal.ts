@@ -1,3 +1,5 @@
+import type { PeerIdentity } from "./peerIdentity.js";
+
 /** What a client may do: everything, its own work, or look only. */
 export type ClientRole = "operator" | "client" | "reader";
 
@@ -43,6 +45,13 @@ export interface AnonymousPrincipal {
 
 /** Who calls. Always derived by the listener, never taken from a header on trust. Source: DESIGN section 4. */
 export type Principal = ClientPrincipal | WorkerPrincipal | PeerPrincipal | ConnectorPrincipal | AnonymousPrincipal;
+
+/** The principal of a TLS connection: a paired key's owner, else an anonymous caller with the pin that was presented. */
+export function principalOfIdentity(identity: PeerIdentity | undefined): Principal {
+  if (identity === undefined) return { kind: "anonymous" };
+  if (identity.kind === "unknown") return { kind: "anonymous", pin: identity.pin };
+  return { kind: identity.kind, name: identity.name, pin: identity.pin };
+}
 
 /** A short name for logs, such as `client:cli` or `anonymous`. */
 export function describePrincipal(principal: Principal): string {

@@ -26,6 +26,12 @@ export function serveServerStream(
     });
     const run = async (): Promise<void> => {
       const responses = method.handle(codec.decode(call.request), active.context)[Symbol.asyncIterator]();
+      // Wakes a source that waits without looking at the signal; a generator is closed once it goes on.
+      active.onAbort(() => {
+        responses.return?.().catch((caught: unknown) => {
+          active.fail(caught);
+        });
+      });
       let exhausted = false;
       try {
         while (!exhausted) {
