@@ -40,12 +40,12 @@ export async function acceptConnections(options: AcceptOptions): Promise<Accepto
     const server = createServer({ pauseOnConnect: true }, (socket) => {
       acceptUnix(options, transport, socket);
     });
-    await listen(server, transport);
+    await listen(server, options);
     restrictSocket(transport.path);
     return { address: `unix:${transport.path}`, port: undefined, stop: () => stopServer(server) };
   }
   const server = transport.kind === "tcp" ? tcpServer(options) : tlsServer(options, transport);
-  const port = await listen(server, transport);
+  const port = await listen(server, options);
   const host = transport.host.includes(":") ? `[${transport.host}]` : transport.host;
   return { address: `${host}:${String(port)}`, port, stop: () => stopServer(server) };
 }
@@ -108,10 +108,12 @@ function remoteOf(socket: Socket): string {
   return `${socket.remoteAddress ?? "unknown"}:${String(socket.remotePort ?? 0)}`;
 }
 
-function listen(server: Server, transport: Transport): Promise<number | undefined> {
+function listen(server: Server, { transport, log }: AcceptOptions): Promise<number | undefined> {
   const where = transport.kind === "unix" ? { path: transport.path } : { host: transport.host, port: transport.port };
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
+    server.on("error", (error: NodeJS.ErrnoException) => {
+      // Later errors are of single connections, for example when no descriptor is left to accept one.
+      if (server.listening) log.error({ err: error }, "a connection could not be accepted");
       const reason = error.code === "EADDRINUSE" ? "ADDRESS_IN_USE" : "LISTEN_FAILED";
       reject(new RpcError(reason, { message: `Cannot listen: ${error.message}.`, cause: error }));
     });

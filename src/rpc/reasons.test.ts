@@ -4,6 +4,7 @@ import { generalReasons } from "./reasons/generalReasons.js";
 import { messageReasons } from "./reasons/messageReasons.js";
 import { turnReasons } from "./reasons/turnReasons.js";
 import { workerReasons } from "./reasons/workerReasons.js";
+import { reasonNumber } from "./reasonNumber.js";
 import { isReason, reasonEntry, reasonOfNumber, reasons, type Reason } from "./reasons.js";
 
 const names = Object.keys(reasons) as Reason[];
@@ -24,6 +25,7 @@ describe("the registry", () => {
     expect(entry.message).toMatch(/^[A-Z].*\.$/);
     expect(entry.hint).toMatch(/^[A-Z].*[.>]$/);
     expect(reasonOfNumber(entry.number)).toBe(name);
+    expect(reasonNumber(name)).toBe(entry.number);
   });
 
   test("knows nothing else", () => {
