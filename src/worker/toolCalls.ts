@@ -1,0 +1,71 @@
+import type { Clock } from "../base/clock.js";
+import { cutToCodePoints } from "../base/codePoints.js";
+import type { TurnEvent } from "../gen/talaria/types/v1/event.js";
+import { RpcError } from "../rpc/rpcError.js";
+import { showArguments, showResult } from "./toolPayload.js";
+
+/** A tool call of a runtime. */
+export interface ToolCallRequest {
+  /** The call's id as the model gave it; one is made where it gave none. */
+  readonly id?: string;
+  /** The tool's name. */
+  readonly name: string;
+  /** Arguments, JSON values. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Does the work and returns the result as text. What it throws becomes the result of a failed call. */
+  readonly run: (signal: AbortSignal) => Promise<string>;
+}
+
+/** How a tool call ended. */
+export interface ToolOutcome {
+  /** The call's id. */
+  readonly id: string;
+  /** The whole result, as the model gets it: neither cut nor redacted. */
+  readonly result: string;
+  /** Whether the tool failed. */
+  readonly isError: boolean;
+}
+
+/** What {@link createToolCaller} needs. */
+export interface ToolCallerOptions {
+  readonly emit: (event: TurnEvent) => Promise<void>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Removes secrets from what viewers see. */
+  readonly redact: (text: string) => string;
+}
+
+const ID_LIMIT = 256;
+
+/** Makes the function that runs tools between their events. Source: TurnContext.callTool. */
+export function createToolCaller(options: ToolCallerOptions): (request: ToolCallRequest) => Promise<ToolOutcome> {
+  let count = 0;
+  return async (request) => {
+    const { emit, clock, signal, redact } = options;
+    signal.throwIfAborted();
+    count += 1;
+    const id = request.id === undefined || request.id === "" ? `call_${String(count)}` : request.id;
+    const toolCallId = cutToCodePoints(id, ID_LIMIT);
+    const name = cutToCodePoints(request.name === "" ? "tool" : request.name, ID_LIMIT);
+    const shown = showArguments(request.arguments, redact);
+    await emit({ event: { $case: "toolStarted", value: { toolCallId, name, ...shown } } });
+    const startedAt = clock.monotonic();
+    const { result, isError } = await outcomeOf(request.run, signal);
+    const durationMs = BigInt(Math.max(0, Math.round(clock.monotonic() - startedAt)));
+    const value = { toolCallId, name, ...showResult(result, redact), isError, durationMs };
+    await emit({ event: { $case: "toolCompleted", value } });
+    return { id, result, isError };
+  };
+}
+
+async function outcomeOf(
+  run: ToolCallRequest["run"],
+  signal: AbortSignal,
+): Promise<{ readonly result: string; readonly isError: boolean }> {
+  try {
+    return { result: await run(signal), isError: false };
+  } catch (error) {
+    if (RpcError.is(error, "INTERNAL")) return { result: "The tool failed.", isError: true };
+    return { result: error instanceof Error ? error.message : String(error), isError: true };
+  }
+}
