@@ -34,6 +34,27 @@ export type Admission =
 /** Admits a message: key, loop guard, quotas, the row and (for an agent of this gateway) its input, in one transaction. */
 export const admitDelivery = defineCommand({ name: "delivery.admit", run: admit });
 
+/** What became of one message of a batch: `heldBack` after an earlier one for the same recipient was not accepted. */
+export type BatchAdmission = Admission | { readonly kind: "heldBack" };
+
+/**
+ * Admits messages in their order in one transaction. After one that was refused, later ones for the same recipient are held
+ * back, so that they cannot overtake it.
+ */
+export const admitDeliveries = defineCommand({
+  name: "delivery.admit_batch",
+  run: (tx: Tx, drafts: readonly DeliveryDraft[]): readonly BatchAdmission[] => {
+    const refused = new Set<string>();
+    return drafts.map((draft) => {
+      const recipient = `${draft.recipientGateway}/${draft.recipientAgent}`;
+      if (refused.has(recipient)) return { kind: "heldBack" };
+      const admission = admit(tx, draft);
+      if (admission.kind === "refused") refused.add(recipient);
+      return admission;
+    });
+  },
+});
+
 /** {@link admitDelivery} inside a transaction that is open already. */
 export function admit(tx: Tx, draft: DeliveryDraft): Admission {
   const found = findByKey(tx, draft);
@@ -84,7 +105,12 @@ function replay(tx: Tx, found: StoredDelivery, draft: DeliveryDraft): Admission 
 function insertRow(tx: Tx, draft: DeliveryDraft): void {
   const place = nextCounter(tx, "lane");
   const here = draft.recipientChat !== undefined;
-  const ownHop = { gateway: draft.gateway, acceptedAt: draft.now, attempt: draft.attempt, deliveryId: draft.deliveryId };
+  const ownHop = {
+    gateway: draft.gateway,
+    acceptedAt: draft.now,
+    attempt: draft.attempt,
+    deliveryId: draft.deliveryId,
+  };
   tx.run(
     `INSERT INTO deliveries (sequence, delivery_id, lane_place, principal_scope, key, digest, state, route,
        author_kind, author_id, author_name, author_sent_by, sender_session_id, started_by, target,

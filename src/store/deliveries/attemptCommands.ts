@@ -5,6 +5,7 @@ import type { Tx } from "../sql.js";
 import { noEffects, type DeliveryEffects } from "./deliveryEffects.js";
 import { moveDelivery } from "./moveDelivery.js";
 import { readDelivery } from "./readDelivery.js";
+import { loseFar } from "./sweepDeliveries.js";
 import type { StoredHop } from "./storedDelivery.js";
 import { MESSAGE_EXPIRED, OUTCOME_UNKNOWN } from "./storedReasons.js";
 
@@ -80,6 +81,15 @@ export function failDestination(tx: Tx, { gateway, error, nextAttemptAt, now }: 
   );
 }
 
+/** Records that a destination as a whole could not be reached. */
+export const recordDestinationFailure = defineCommand({
+  name: "destination.failed",
+  run: (tx: Tx, failed: FailedDestination): boolean => {
+    failDestination(tx, failed);
+    return true;
+  },
+});
+
 /** Closes a destination's breaker: it has answered. */
 export const recordReachable = defineCommand({
   name: "destination.reachable",
@@ -116,11 +126,7 @@ export const endFarDelivery = defineCommand({
     if (end === "expired") moveDelivery(tx, delivery, "expire", { now, failure: MESSAGE_EXPIRED }, effects);
     else if (end === "refused") {
       moveDelivery(tx, delivery, "fail", { now, failure: failure ?? OUTCOME_UNKNOWN }, effects);
-    } else {
-      // What may have been accepted counts as accepted before it counts as lost.
-      const claimed = delivery.state === "queued" ? moveDelivery(tx, delivery, "claim", { now }, effects) : delivery;
-      if (claimed !== undefined) moveDelivery(tx, claimed, "lose", { now, failure: OUTCOME_UNKNOWN }, effects);
-    }
+    } else loseFar(tx, delivery, now, effects);
     return effects;
   },
 });

@@ -12,13 +12,15 @@ export interface DeliveryFilter {
   readonly states?: readonly DeliveryState[];
   /** Only to or from this agent of this gateway. */
   readonly agent?: string;
+  /** Only those whose key is unique among this principal's. */
+  readonly scope?: string;
   /** Only to or from this peer or connector. */
   readonly gateway?: string;
 }
 
 /** Lists deliveries, newest first. */
 export function listDeliveries(from: Queryable, filter: DeliveryFilter): readonly StoredDelivery[] {
-  const { beforeSequence, limit, states = [], agent = "", gateway = "" } = filter;
+  const { beforeSequence, limit, states = [], agent = "", gateway = "", scope = "" } = filter;
   const conditions: string[] = ["1 = 1"];
   const values: SqlValue[] = [];
   if (beforeSequence !== undefined) {
@@ -36,6 +38,10 @@ export function listDeliveries(from: Queryable, filter: DeliveryFilter): readonl
   if (gateway !== "") {
     conditions.push("(recipient_gateway = ? OR principal_scope = ?)");
     values.push(gateway, `peer:${gateway}`);
+  }
+  if (scope !== "") {
+    conditions.push("principal_scope = ?");
+    values.push(scope);
   }
   return from
     .all<DeliveryRow>(

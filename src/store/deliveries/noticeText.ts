@@ -4,7 +4,8 @@ import type { StoredDelivery } from "./storedDelivery.js";
 export function noticeText(delivery: StoredDelivery, handle: string): string {
   const { reply, failure } = delivery;
   const to = `Your message to @${handle} (${delivery.deliveryId})`;
-  const why = failure === undefined ? "" : ` ${failure.message} [${failure.foreignReason ?? failure.reason}] ${failure.hint}`;
+  const why =
+    failure === undefined ? "" : ` ${failure.message} [${failure.foreignReason ?? failure.reason}] ${failure.hint}`;
   switch (delivery.state) {
     case "replied":
       if (reply === undefined) return "";

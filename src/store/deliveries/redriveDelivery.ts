@@ -17,6 +17,8 @@ export type Redrive =
 /** Which dead letter to send again. Times are epoch milliseconds. */
 export interface RedriveRequest {
   readonly deliveryId: string;
+  /** The caller's key: the same one again changes nothing. */
+  readonly requestId: string;
   readonly expiresAt: number;
   /** The recipient's `Bot Chat`, where it is an agent of this gateway. */
   readonly chat?: BotChatDraft;
@@ -28,9 +30,10 @@ export interface RedriveRequest {
 /** Opens the next attempt epoch of a dead letter whose body is kept. */
 export const redriveDelivery = defineCommand({ name: "delivery.redrive", run: redrive });
 
-function redrive(tx: Tx, { deliveryId, expiresAt, chat, attribution, now }: RedriveRequest): Redrive {
+function redrive(tx: Tx, { deliveryId, requestId, expiresAt, chat, attribution, now }: RedriveRequest): Redrive {
   const delivery = readDelivery(tx, deliveryId);
   if (delivery === undefined) return { kind: "missing" };
+  if (lastRedriveKey(tx, deliveryId) === requestId) return { kind: "redriven", delivery, effects: noEffects() };
   const { body } = delivery;
   if (!isDead(delivery.state) || body === undefined) return { kind: "notDead", delivery };
   const effects = noEffects();
@@ -49,5 +52,14 @@ function redrive(tx: Tx, { deliveryId, expiresAt, chat, attribution, now }: Redr
     },
     effects,
   );
+  tx.run("UPDATE deliveries SET redrive_key = ? WHERE delivery_id = ?", requestId, deliveryId);
   return { kind: "redriven", delivery: reopened, effects };
+}
+
+function lastRedriveKey(tx: Tx, deliveryId: string): string | undefined {
+  const row = tx.get<{ redriveKey: string | null }>(
+    "SELECT redrive_key AS redriveKey FROM deliveries WHERE delivery_id = ?",
+    deliveryId,
+  );
+  return row?.redriveKey ?? undefined;
 }

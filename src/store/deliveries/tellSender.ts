@@ -49,7 +49,8 @@ export function tellSender(tx: Tx, delivery: StoredDelivery, now: number, effect
 
 function recipientAuthor(delivery: StoredDelivery): StoredAuthor {
   return {
-    kind: delivery.route === "local" ? "local_agent" : delivery.route === "peer_outbound" ? "peer_agent" : "relay_agent",
+    kind:
+      delivery.route === "local" ? "local_agent" : delivery.route === "peer_outbound" ? "peer_agent" : "relay_agent",
     id: agentAuthorId(delivery.recipientGateway, delivery.recipientAgent),
     displayName: delivery.recipientName,
     sentBy: "",

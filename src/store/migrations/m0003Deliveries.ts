@@ -56,6 +56,7 @@ CREATE TABLE deliveries (
   tracestate TEXT NOT NULL,
   input_id TEXT,
   execution_id TEXT,
+  redrive_key TEXT,
   revision INTEGER NOT NULL DEFAULT 1,
   receipt_sequence INTEGER,
   updated_at INTEGER NOT NULL,
@@ -68,7 +69,7 @@ CREATE INDEX deliveries_waiting_sender ON deliveries (author_id, recipient_gatew
   WHERE state = 'queued';
 CREATE INDEX deliveries_far ON deliveries (recipient_gateway, sequence)
   WHERE route IN ('peer_outbound', 'relay_outbound') AND state = 'claimed';
-CREATE INDEX deliveries_expiry ON deliveries (expires_at) WHERE state = 'queued';
+CREATE INDEX deliveries_expiry ON deliveries (expires_at) WHERE state IN ('queued', 'claimed');
 CREATE INDEX deliveries_open_digest ON deliveries (principal_scope, digest) WHERE state IN ('queued', 'claimed');
 CREATE INDEX deliveries_receipts ON deliveries (principal_scope, receipt_sequence) WHERE receipt_sequence IS NOT NULL;
 CREATE INDEX deliveries_loops ON deliveries (author_id, started_by, created_at) WHERE started_by <> '';
@@ -103,6 +104,7 @@ CREATE TABLE delivery_counters (
   value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO delivery_counters (name, value) VALUES ('lane', 0), ('receipt', 0);
+INSERT INTO meta (key, value) VALUES ('store_id', lower(hex(randomblob(16))));
 
 CREATE TABLE loop_guards (
   author_id TEXT NOT NULL,

@@ -1,0 +1,81 @@
+import { assertNever } from "../../base/assertNever.js";
+import type { AgentEntry, PeerEntry } from "../ports/directory.js";
+import { aliasForms } from "./aliasForms.js";
+import type { ParsedTarget } from "./targetGrammar.js";
+
+/** Word that names a gateway's main agent. */
+export const MAIN = "main";
+
+/** Whom a target may mean. */
+export interface Neighbourhood {
+  /** Agents of this gateway; private ones are as if they were not there. */
+  readonly agents: readonly AgentEntry[];
+  /** Paired gateways. */
+  readonly peers: readonly PeerEntry[];
+}
+
+/** Whom a target means. */
+export type Resolution =
+  | { readonly kind: "local"; readonly agent: AgentEntry }
+  | { readonly kind: "peer"; readonly peer: PeerEntry; readonly agent: string }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "unknownPeer"; readonly peer: string }
+  /** Several; `forms` are the targets that name each of them alone. */
+  | { readonly kind: "ambiguous"; readonly forms: readonly string[] };
+
+/** Finds out whom a target means; where several fit, nobody is chosen. Pure. Source: DESIGN section 5, dm reference 1.4. */
+export function resolveTarget(target: ParsedTarget, { agents, peers }: Neighbourhood): Resolution {
+  const visible = agents.filter((agent) => !agent.private);
+  switch (target.kind) {
+    case "empty":
+    case "invalid":
+    // A handle behind a connection is known to connectors only; this gateway has none that publishes rosters.
+    case "connection":
+      return { kind: "unknown" };
+    case "local": {
+      const agent = localByName(target.name, visible);
+      return agent === undefined ? { kind: "unknown" } : { kind: "local", agent };
+    }
+    case "peerAgent": {
+      const peer = peers.find(({ name }) => name === target.peer);
+      if (peer === undefined) return { kind: "unknownPeer", peer: target.peer };
+      return peerAgent(peer, target.agent.toLowerCase());
+    }
+    case "bare":
+      return resolveBare(target.text, visible, peers);
+    default:
+      return assertNever(target, "target");
+  }
+}
+
+function resolveBare(text: string, visible: readonly AgentEntry[], peers: readonly PeerEntry[]): Resolution {
+  const word = text.toLowerCase();
+  const peer = peers.find(({ name }) => name === word);
+  const locals = localsOf(word, visible);
+  const found: readonly Resolution[] = [
+    ...locals.map((agent): Resolution => ({ kind: "local", agent })),
+    ...(peer === undefined ? [] : [peerAgent(peer, MAIN)]),
+  ];
+  const [first, second] = found;
+  if (first === undefined) return { kind: "unknown" };
+  if (second === undefined) return first;
+  const forms = [...locals.map(({ name }) => `agent:${name}`), ...(peer === undefined ? [] : [`${peer.name}/${MAIN}`])];
+  return { kind: "ambiguous", forms };
+}
+
+/** Agents that a bare word means: those with the exact name, or `main`; only if there is none, those with the alias. */
+function localsOf(word: string, visible: readonly AgentEntry[]): readonly AgentEntry[] {
+  const exact = visible.filter((agent) => agent.name === word || (word === MAIN && agent.main));
+  if (exact.length > 0) return exact;
+  const wanted = new Set(aliasForms(word));
+  return visible.filter((agent) => aliasForms(agent.title).some((form) => wanted.has(form)));
+}
+
+function localByName(name: string, visible: readonly AgentEntry[]): AgentEntry | undefined {
+  return visible.find((agent) => agent.name === name) ?? (name === MAIN ? visible.find(({ main }) => main) : undefined);
+}
+
+function peerAgent(peer: PeerEntry, agent: string): Resolution {
+  if (peer.agents !== undefined && agent !== MAIN && !peer.agents.includes(agent)) return { kind: "unknown" };
+  return { kind: "peer", peer, agent };
+}

@@ -1,0 +1,107 @@
+import type { Budgets } from "../base/budgets.js";
+import type { Clock } from "../base/clock.js";
+import { systemClock } from "../base/clock.js";
+import type { Logger } from "../base/logger.js";
+import type { Random } from "../base/random.js";
+import { systemRandom } from "../base/random.js";
+import type { ServiceImplementation } from "../rpc/harness/implementService.js";
+import { readStoreId } from "../store/deliveries/storeId.js";
+import type { Store } from "../store/store.js";
+import { createDoor } from "./admission/admit.js";
+import type { AfterCommit } from "./afterCommit.js";
+import { createDeliveryHub } from "./deliveryHub.js";
+import type { GatewayIdentity } from "./gatewayInfo.js";
+import type { AgentDirectory, PeerDirectory } from "./ports/directory.js";
+import type { TurnPort } from "./ports/turnPort.js";
+import { createDirectMessageService } from "./services/directMessageService.js";
+import { createPeerService } from "./services/peerService.js";
+import { createWorkerMessages, type WorkerMessages } from "./services/workerMessages.js";
+import { createSweeper } from "./sweeper.js";
+import type { ConnectPeer } from "./transports/peer/peerContext.js";
+import { createPeerTransport } from "./transports/peer/peerTransport.js";
+import type { Transport } from "./transports/transport.js";
+
+/** What direct messages are made of. */
+export interface DmOptions {
+  /** This gateway's own name. */
+  readonly gateway: string;
+  /** Version of the program, told to peers. */
+  readonly version: string;
+  /** Whether messages are accepted and sent at all. */
+  readonly enabled: boolean;
+  /** The open store; outlives this. */
+  readonly store: Pick<Store, "writer" | "reader">;
+  readonly agents: AgentDirectory;
+  readonly peers: PeerDirectory;
+  readonly turns: TurnPort;
+  readonly connectPeer: ConnectPeer;
+  readonly budgets: Budgets;
+  readonly log: Logger;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+  /** Default: the system's. */
+  readonly random?: Random;
+}
+
+/** The direct messages of one gateway. Owned by the composition root. */
+export interface Dm {
+  /** For the client listeners. */
+  readonly clientServices: readonly ServiceImplementation[];
+  /** For the peer listener. */
+  readonly peerServices: readonly ServiceImplementation[];
+  /** What the owner's store service calls for a turn's own agent. */
+  readonly workerMessages: WorkerMessages;
+  /** To be called after a commit of the owner's that changed deliveries; wakes nobody's session. */
+  onDeliveriesChanged(deliveryIds: readonly string[]): void;
+  /** Starts the transports and the sweep. The owner must be ready to be woken. */
+  start(): Promise<void>;
+  /** Refuses what comes, and ends the transports; what was accepted stays on disk. Watches end with their listeners. */
+  drain(): Promise<void>;
+  /** Ends everything; the store may be closed afterwards. */
+  close(): Promise<void>;
+}
+
+/** Joins addresses, the door, the services and the transports. Nothing runs before {@link Dm.start}. */
+export function createDm(options: DmOptions): Dm {
+  const { store, turns, budgets, agents, peers, clock = systemClock, random = systemRandom } = options;
+  const log = options.log.child({ room: "dm" });
+  const identity: GatewayIdentity = {
+    name: options.gateway,
+    version: options.version,
+    storeId: readStoreId(store.reader),
+  };
+  const hub = createDeliveryHub();
+  const transports: Transport[] = [];
+  const afterCommit: AfterCommit = (effects, queued) => {
+    hub.notify(effects.changed);
+    if (effects.wake.length > 0) turns.wake(effects.wake);
+    if (queued?.state === "queued" && queued.recipientGateway !== "") {
+      transports.find((transport) => transport.serves(queued.recipientGateway))?.kick(queued.recipientGateway);
+    }
+  };
+  let draining = false;
+  const { gateway, enabled, connectPeer } = options;
+  const shared = { store, agents, peers, turns, budgets, clock, random, afterCommit, hub, log };
+  const door = createDoor({ ...shared, gateway, enabled, isDraining: () => draining });
+  transports.push(createPeerTransport({ ...shared, identity, connectPeer }));
+  const sweeper = createSweeper({ ...shared, transports });
+  const drain = async (): Promise<void> => {
+    draining = true;
+    await Promise.all([sweeper.stop(), ...transports.map((transport) => transport.drain())]);
+  };
+  return {
+    clientServices: [createDirectMessageService({ ...shared, door, transports })],
+    peerServices: [createPeerService({ ...shared, identity, door })],
+    workerMessages: createWorkerMessages({ ...shared, door }),
+    onDeliveriesChanged: (deliveryIds) => hub.notify(deliveryIds),
+    async start() {
+      sweeper.start();
+      await Promise.all(transports.map((transport) => transport.start()));
+    },
+    drain,
+    async close() {
+      await drain();
+      await Promise.all(transports.map((transport) => transport.close()));
+    },
+  };
+}

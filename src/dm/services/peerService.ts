@@ -1,0 +1,176 @@
+import type { Budgets } from "../../base/budgets.js";
+import type { Clock } from "../../base/clock.js";
+import {
+  PeerServiceService,
+  type DeliverDMRequest,
+  type DeliverDMResponse,
+  type DeliverDMResult,
+} from "../../gen/talaria/dm/v1/peer_service.js";
+import { implementService, type ServiceImplementation } from "../../rpc/harness/implementService.js";
+import { defineBidi, defineServerStream, defineUnary, defineUnimplemented } from "../../rpc/harness/methods.js";
+import type { PeerPrincipal, Principal } from "../../rpc/principal.js";
+import { invalidField, reasonError, RpcError } from "../../rpc/rpcError.js";
+import { cancelDelivery } from "../../store/deliveries/cancelDelivery.js";
+import { isEnded } from "../../store/deliveries/deliveryState.js";
+import { lanePosition, readDeliveryByKey } from "../../store/deliveries/readDelivery.js";
+import type { StoredDelivery } from "../../store/deliveries/storedDelivery.js";
+import type { Store } from "../../store/store.js";
+import { rosterFingerprint, rosterOf } from "../addresses/roster.js";
+import type { Admitted, BatchResult, Door } from "../admission/admit.js";
+import { checkKey } from "../admission/checkShape.js";
+import type { IncomingMessage } from "../admission/origin.js";
+import type { AfterCommit } from "../afterCommit.js";
+import type { DeliveryHub } from "../deliveryHub.js";
+import { gatewayInfo, type GatewayIdentity } from "../gatewayInfo.js";
+import type { AgentDirectory } from "../ports/directory.js";
+import { toHop } from "../wire/deliveryWire.js";
+import { failureOfError, toFailure } from "../wire/failureWire.js";
+import { toReceipt } from "../wire/receiptWire.js";
+import { messageOfEnvelope } from "./envelopeOrigin.js";
+import { watchReceipts } from "./watchReceipts.js";
+
+/** Messages in one batch. */
+const BATCH_ITEMS = 256;
+
+/** What the peer-facing service needs. */
+export interface PeerServiceOptions {
+  readonly identity: GatewayIdentity;
+  readonly door: Door;
+  readonly store: Pick<Store, "writer" | "reader">;
+  readonly hub: DeliveryHub;
+  readonly agents: AgentDirectory;
+  readonly budgets: Budgets;
+  readonly clock: Clock;
+  readonly afterCommit: AfterCommit;
+}
+
+/** Serves paired gateways. Every answer of acceptance is given after the commit. */
+export function createPeerService(options: PeerServiceOptions): ServiceImplementation {
+  const { door, store, hub, clock, identity, budgets } = options;
+  const info = gatewayInfo(identity, budgets);
+  return implementService(PeerServiceService, {
+    deliverDm: defineUnary({
+      async handle(request, { principal }) {
+        const { name } = peerOf(principal);
+        return toAcceptance(await door.admit(messageOfEnvelope(request, name, clock)));
+      },
+    }),
+    deliverDMs: defineBidi({
+      async handle(stream, { principal, draining }) {
+        const { name } = peerOf(principal);
+        for await (const { items } of stream.requests) {
+          if (items.length === 0 || items.length > BATCH_ITEMS) {
+            throw invalidField("items", `must hold 1 to ${String(BATCH_ITEMS)} messages`);
+          }
+          await stream.send({ results: await deliverBatch(options, name, items) });
+          if (draining.aborted) throw reasonError("DRAINING");
+        }
+      },
+    }),
+    getReceipt: defineUnary({
+      async handle({ key }, { principal }) {
+        return { receipt: receiptOf(options, find(options, peerOf(principal), key)) };
+      },
+    }),
+    watchReceipts: defineServerStream({
+      handle({ cursor }, { principal, signal, draining }) {
+        const scope = scopeOf(peerOf(principal));
+        const after = Number(cursor?.sequence ?? 0n);
+        return watchReceipts({ reader: store.reader, hub, scope, info, after, signal, draining });
+      },
+    }),
+    cancelDm: defineUnary({
+      async handle({ requestId }, { principal }) {
+        checkKey(requestId);
+        const { deliveryId } = find(options, peerOf(principal), requestId);
+        const result = await store.writer.execute(cancelDelivery, { deliveryId, inFlight: false, now: clock.now() });
+        switch (result.kind) {
+          case "missing":
+            throw reasonError("UNKNOWN_DELIVERY");
+          case "cancelled":
+            options.afterCommit(result.effects);
+            return { receipt: receiptOf(options, result.delivery) };
+          case "ended":
+            if (result.delivery.state === "cancelled") return { receipt: receiptOf(options, result.delivery) };
+            throw reasonError("DELIVERY_ENDED");
+          case "started":
+          case "far":
+            throw reasonError("DELIVERY_NOT_CANCELLABLE");
+        }
+      },
+    }),
+    listRoster: defineUnary({
+      async handle({ fingerprint: known }, { principal }) {
+        peerOf(principal);
+        const entries = rosterOf(options.agents.list());
+        const fingerprint = rosterFingerprint(entries);
+        return { info, entries: fingerprint === known ? [] : [...entries], fingerprint };
+      },
+    }),
+    pair: defineUnimplemented(),
+  });
+}
+
+async function deliverBatch(
+  options: PeerServiceOptions,
+  peer: string,
+  items: readonly DeliverDMRequest[],
+): Promise<DeliverDMResult[]> {
+  const { door, clock } = options;
+  const read = items.map((item): IncomingMessage | RpcError => {
+    try {
+      return messageOfEnvelope(item, peer, clock);
+    } catch (caught) {
+      return RpcError.from(caught);
+    }
+  });
+  const held = new Set<string>();
+  const messages: IncomingMessage[] = [];
+  const results: (BatchResult | undefined)[] = read.map((message, index) => {
+    const recipient = items[index]?.envelope?.recipientAgent.toLowerCase() ?? "";
+    if (message instanceof RpcError) {
+      held.add(recipient);
+      return { refused: message };
+    }
+    if (held.has(recipient)) return { refused: reasonError("BATCH_ITEM_HELD_BACK") };
+    messages.push(message);
+    return undefined;
+  });
+  const admitted = [...(await door.admitBatch(messages))];
+  return items.map(({ requestId }, index) => {
+    const result = results[index] ?? admitted.shift();
+    if (result === undefined) throw new Error("the door has answered too few messages");
+    return "refused" in result
+      ? { requestId, result: { $case: "refused", value: toFailure(failureOfError(result.refused)) } }
+      : { requestId, result: { $case: "accepted", value: toAcceptance(result) } };
+  });
+}
+
+function toAcceptance({ delivery, position, replayed }: Admitted): DeliverDMResponse {
+  const hop = delivery.hops.at(-1);
+  return {
+    hop: hop === undefined ? undefined : toHop(hop),
+    replayed,
+    position,
+    receipt: isEnded(delivery.state) ? toReceipt(delivery, position) : undefined,
+  };
+}
+
+function receiptOf({ store }: PeerServiceOptions, delivery: StoredDelivery) {
+  return toReceipt(delivery, lanePosition(store.reader, delivery));
+}
+
+function find({ store }: PeerServiceOptions, peer: PeerPrincipal, key: string): StoredDelivery {
+  const delivery = readDeliveryByKey(store.reader, scopeOf(peer), key);
+  if (delivery === undefined) throw reasonError("UNKNOWN_DELIVERY");
+  return delivery;
+}
+
+function scopeOf(peer: PeerPrincipal): string {
+  return `peer:${peer.name}`;
+}
+
+function peerOf(principal: Principal): PeerPrincipal {
+  if (principal.kind !== "peer") throw reasonError("PEER_KEY_UNKNOWN");
+  return principal;
+}

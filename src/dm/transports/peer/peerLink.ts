@@ -1,0 +1,278 @@
+import { createChangeSignal } from "../../changeSignal.js";
+import { PeerServiceService, type WatchReceiptsResponse } from "../../../gen/talaria/dm/v1/peer_service.js";
+import { readStream } from "../../../rpc/clients/readStream.js";
+import { RpcError } from "../../../rpc/rpcError.js";
+import { applyReceipts } from "../../../store/deliveries/applyReceipts.js";
+import {
+  doubtOutbound,
+  endFarDelivery,
+  recordDestinationFailure,
+  recordReachable,
+} from "../../../store/deliveries/attemptCommands.js";
+import { readDestination } from "../../../store/deliveries/destinations.js";
+import { claimedBy, lanesOf } from "../../../store/deliveries/outboundDeliveries.js";
+import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import { gatewayInfo, whyUnfit } from "../../gatewayInfo.js";
+import { backoffMs } from "../../retryPolicy.js";
+import { failureOfError } from "../../wire/failureWire.js";
+import { fromReceipt } from "../../wire/receiptWire.js";
+import type { PeerConnection, PeerContext } from "./peerContext.js";
+import { askPeer, sendOne } from "./peerSender.js";
+
+/** Messages to one peer that are on their way at once, each of another recipient. */
+const IN_FLIGHT = 32;
+/** Claimed messages that are asked about at a time. */
+const ASKED = 256;
+/** How long a peer may take to say who it is: a stopped process accepts connections and then says nothing. */
+const GREETING_MS = 10_000;
+
+/**
+ * The way to one peer. While the peer's receipts can be watched, messages are sent: one at a time for each recipient, in the
+ * order of its lane. Everything that matters is stored, so a link may end at any point and another one go on.
+ */
+export class PeerLink {
+  readonly #context: PeerContext;
+  readonly #gateway: string;
+  readonly #stop = new AbortController();
+  readonly #work = createChangeSignal();
+  readonly #inFlight = new Map<string, Promise<void>>();
+  #connection: PeerConnection | undefined;
+  #connected: AbortController | undefined;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(context: PeerContext, gateway: string) {
+    this.#context = context;
+    this.#gateway = gateway;
+  }
+
+  /** The open way to the peer; undefined while there is none. */
+  get connection(): PeerConnection | undefined {
+    return this.#connected === undefined ? undefined : this.#connection;
+  }
+
+  /** Starts to move what waits. */
+  async start(): Promise<void> {
+    const { store } = this.#context;
+    await store.writer.execute(doubtOutbound, { gateway: this.#gateway });
+    this.#running = Promise.all([this.#guarded(() => this.#receiveLoop()), this.#guarded(() => this.#sendLoop())]);
+  }
+
+  /** Says that a message waits. */
+  kick(): void {
+    this.#work.raise();
+  }
+
+  /** Whether an attempt at a message is on its way. */
+  isInFlight(deliveryId: string): boolean {
+    return this.#inFlight.has(deliveryId);
+  }
+
+  /** Ids of the messages whose attempt is on its way. */
+  get inFlight(): readonly string[] {
+    return [...this.#inFlight.keys()];
+  }
+
+  /** Ends the link. Attempts that are on their way are cut, and counted as undecided. */
+  async close(): Promise<void> {
+    this.#stop.abort(cut());
+    this.#work.raise();
+    await this.#running;
+    await Promise.all(this.#inFlight.values());
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  async #guarded(loop: () => Promise<void>): Promise<void> {
+    try {
+      await loop();
+    } catch (caught) {
+      if (this.#ended()) return;
+      this.#context.log.error({ gateway: this.#gateway, err: caught }, "the way to a peer has ended");
+    }
+  }
+
+  async #receiveLoop(): Promise<void> {
+    while (!this.#ended()) {
+      await this.#untilDue();
+      const peer = this.#context.peers.get(this.#gateway);
+      if (peer === undefined || this.#ended()) return;
+      this.#connection = this.#context.connectPeer(peer);
+      let error: RpcError;
+      try {
+        error = await this.#watchReceipts(this.#connection);
+      } catch (caught) {
+        error = RpcError.from(caught);
+      }
+      this.#connected?.abort(cut());
+      this.#connected = undefined;
+      await Promise.all(this.#inFlight.values());
+      this.#connection.close();
+      this.#connection = undefined;
+      if (!this.#ended()) await this.#recordFailure(error);
+    }
+  }
+
+  /** Watches until the stream ends. @returns why it ended */
+  async #watchReceipts({ client }: PeerConnection): Promise<RpcError> {
+    const { store, identity, budgets } = this.#context;
+    const { receiptCursor, storeId } = readDestination(store.reader, this.#gateway);
+    const caller = gatewayInfo(identity, budgets);
+    const cursor = receiptCursor === 0 ? undefined : { epoch: 0n, sequence: BigInt(receiptCursor) };
+    const silent = new AbortController();
+    const heard = this.#context.clock.after(GREETING_MS, () => silent.abort(new RpcError("CONNECT_TIMEOUT")));
+    const signal = AbortSignal.any([this.#stop.signal, silent.signal]);
+    const stream = readStream(client, PeerServiceService.watchReceipts, { caller, cursor }, { signal });
+    let current = storeId;
+    try {
+      for await (const step of stream) {
+        const { update } = step;
+        if (update?.$case === "info") {
+          heard();
+          const unfit = whyUnfit(update.value, budgets);
+          if (unfit !== undefined) return unfit;
+          current = update.value.storeId.slice(0, 64);
+          await this.#onInfo(client, current, storeId);
+          // The place that was sent counts in another database: watch again from the start of this one.
+          if (storeId !== "" && current !== storeId)
+            return new RpcError("UNAVAILABLE", { message: "The peer's store is another one." });
+        } else if (update?.$case === "receipts") await this.#store(step, current);
+        else if (update?.$case === "gap") await this.#askAll(client);
+      }
+    } finally {
+      heard();
+    }
+    return new RpcError("UNAVAILABLE", { message: "The peer has ended the watch." });
+  }
+
+  async #onInfo(client: PeerConnection["client"], current: string, known: string): Promise<void> {
+    const { store, clock } = this.#context;
+    const gateway = this.#gateway;
+    if (current !== known) {
+      await store.writer.execute(applyReceipts, {
+        gateway,
+        receipts: [],
+        cursor: 0,
+        storeId: current,
+        now: clock.now(),
+      });
+      if (known !== "") await this.#askAll(client);
+    }
+    await store.writer.execute(recordReachable, { gateway, now: clock.now() });
+    this.#connected = new AbortController();
+    this.#work.raise();
+  }
+
+  async #store({ update, cursor }: WatchReceiptsResponse, storeId: string): Promise<void> {
+    if (update?.$case !== "receipts") return;
+    const { store, clock, afterCommit } = this.#context;
+    const now = clock.now();
+    const receipts = update.value.receipts.flatMap((receipt) => fromReceipt(receipt, this.#gateway, now) ?? []);
+    const place = cursor === undefined ? {} : { cursor: Number(cursor.sequence), storeId };
+    afterCommit(await store.writer.execute(applyReceipts, { gateway: this.#gateway, receipts, ...place, now }));
+  }
+
+  /** Asks by key for every message that the peer has accepted; one that it does not know any more ends UNKNOWN. */
+  async #askAll(client: PeerConnection["client"]): Promise<void> {
+    const { store, clock, afterCommit } = this.#context;
+    let after = 0;
+    for (;;) {
+      const claimed = claimedBy(store.reader, this.#gateway, after, ASKED);
+      for (const delivery of claimed) {
+        if (await askPeer(this.#context, client, delivery, this.#stop.signal)) continue;
+        const lost = { deliveryId: delivery.deliveryId, end: "lost", now: clock.now() } as const;
+        afterCommit(await store.writer.execute(endFarDelivery, lost));
+      }
+      const last = claimed.at(-1);
+      if (last === undefined) return;
+      after = last.sequence;
+    }
+  }
+
+  async #sendLoop(): Promise<void> {
+    const { store, clock } = this.#context;
+    while (!this.#ended()) {
+      const due = this.#connected === undefined ? [] : lanesOf(store.reader, this.#gateway, IN_FLIGHT);
+      const waiting = due.filter((delivery) => !this.#inFlight.has(delivery.deliveryId));
+      const now = clock.now();
+      const ready = waiting.filter(({ nextAttemptAt = 0 }) => nextAttemptAt <= now);
+      for (const delivery of ready.slice(0, Math.max(0, IN_FLIGHT - this.#inFlight.size))) this.#send(delivery);
+      const later = waiting.flatMap(({ nextAttemptAt = 0 }) => (nextAttemptAt > now ? [nextAttemptAt] : []));
+      const cancel = later.length === 0 ? undefined : clock.after(Math.min(...later) - now, () => this.#work.raise());
+      await this.#work.wait();
+      cancel?.();
+    }
+  }
+
+  #send(delivery: StoredDelivery): void {
+    const connection = this.#connection;
+    const connected = this.#connected;
+    if (connection === undefined || connected === undefined) return;
+    const signal = AbortSignal.any([this.#stop.signal, connected.signal]);
+    const attempt = sendOne(this.#context, connection.client, delivery, signal).then(
+      () => undefined,
+      async (caught: unknown) => {
+        this.#context.log.error({ deliveryId: delivery.deliveryId, err: caught }, "an attempt could not be recorded");
+        await this.#pause(this.#context.budgets.peerRetryMinMs);
+      },
+    );
+    this.#inFlight.set(
+      delivery.deliveryId,
+      attempt.finally(() => {
+        this.#inFlight.delete(delivery.deliveryId);
+        this.#work.raise();
+      }),
+    );
+  }
+
+  async #recordFailure(error: RpcError): Promise<void> {
+    const { store, clock, random, budgets, log } = this.#context;
+    const gateway = this.#gateway;
+    const { failures } = readDestination(store.reader, gateway);
+    const now = clock.now();
+    const wait = backoffMs({
+      failures: failures + 1,
+      minMs: budgets.peerRetryMinMs,
+      maxMs: budgets.peerRetryMaxMs,
+      fraction: random.fraction(),
+      ...(error.details.retryAfterMs === undefined ? {} : { retryAfterMs: error.details.retryAfterMs }),
+    });
+    log.info({ gateway, reason: error.reason, failures: failures + 1, waitMs: wait }, "the peer cannot be reached");
+    await store.writer.execute(recordDestinationFailure, {
+      gateway,
+      error: failureOfError(error),
+      nextAttemptAt: now + wait,
+      now,
+    });
+  }
+
+  #ended(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  /** Waits until the breaker lets the next attempt through. */
+  async #untilDue(): Promise<void> {
+    const { store, clock } = this.#context;
+    const { nextAttemptAt = 0 } = readDestination(store.reader, this.#gateway);
+    await this.#pause(nextAttemptAt - clock.now());
+  }
+
+  /** Waits, at most until the link ends. */
+  async #pause(ms: number): Promise<void> {
+    const { signal } = this.#stop;
+    if (ms <= 0 || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        cancel();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const cancel = this.#context.clock.after(ms, done);
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+}
+
+/** What attempts are cut with: it says nothing of what the peer has kept. */
+function cut(): RpcError {
+  return new RpcError("CANCELLED", { message: "The way to the peer has ended." });
+}

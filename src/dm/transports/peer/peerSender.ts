@@ -1,0 +1,151 @@
+import type { Client } from "@grpc/grpc-js";
+
+import { PeerServiceService, type DeliverDMResponse } from "../../../gen/talaria/dm/v1/peer_service.js";
+import { unaryCall } from "../../../rpc/clients/unaryCall.js";
+import { RpcError } from "../../../rpc/rpcError.js";
+import {
+  endFarDelivery,
+  recordAccepted,
+  recordFailedAttempt,
+  recordReachable,
+} from "../../../store/deliveries/attemptCommands.js";
+import { applyReceipts } from "../../../store/deliveries/applyReceipts.js";
+import { readDestination } from "../../../store/deliveries/destinations.js";
+import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import { backoffMs, judgeAttempt } from "../../retryPolicy.js";
+import { failureOfError } from "../../wire/failureWire.js";
+import { fromHop, fromReceipt } from "../../wire/receiptWire.js";
+import { makeEnvelope } from "./makeEnvelope.js";
+import type { PeerContext } from "./peerContext.js";
+
+/** What came of handling one message. */
+export type SendOutcome =
+  /** Its lane may go on. */
+  | "moved"
+  /** Its lane waits until the time that is stored with the message. */
+  | "waits"
+  /** The peer as a whole does not answer. */
+  | "unreachable";
+
+/** Makes one attempt at a waiting message of a peer and records what came of it. */
+export async function sendOne(
+  context: PeerContext,
+  client: Client,
+  delivery: StoredDelivery,
+  signal: AbortSignal,
+): Promise<SendOutcome> {
+  const { clock, budgets } = context;
+  if (clock.now() > delivery.expiresAt) return settleExpired(context, client, delivery, signal);
+  const request = makeEnvelope(context.store.reader, delivery);
+  if (request === undefined) throw new Error(`delivery ${delivery.deliveryId} waits without a body`);
+  try {
+    const response = await unaryCall(client, PeerServiceService.deliverDm, request, {
+      signal,
+      timeoutMs: budgets.unaryDeadlineMs,
+    });
+    await accepted(context, delivery, response);
+    return "moved";
+  } catch (caught) {
+    return notAccepted(context, delivery, RpcError.from(caught));
+  }
+}
+
+/**
+ * Asks a peer what became of a message and stores the answer.
+ * @returns whether the peer knows the message; it throws where it could not be asked.
+ */
+export async function askPeer(
+  context: PeerContext,
+  client: Client,
+  delivery: StoredDelivery,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { store, clock, budgets, afterCommit } = context;
+  const gateway = delivery.recipientGateway;
+  try {
+    const { receipt } = await unaryCall(
+      client,
+      PeerServiceService.getReceipt,
+      { key: delivery.deliveryId },
+      { signal, timeoutMs: budgets.unaryDeadlineMs },
+    );
+    const now = clock.now();
+    const stored = receipt === undefined ? undefined : fromReceipt(receipt, gateway, now);
+    if (stored === undefined) throw new RpcError("MALFORMED_MESSAGE", { message: "The peer's receipt says nothing." });
+    afterCommit(await store.writer.execute(applyReceipts, { gateway, receipts: [stored], now }));
+    return true;
+  } catch (caught) {
+    const error = RpcError.from(caught);
+    if (error.reason === "UNKNOWN_DELIVERY") return false;
+    throw error;
+  }
+}
+
+async function accepted(context: PeerContext, delivery: StoredDelivery, response: DeliverDMResponse): Promise<void> {
+  const { store, clock, afterCommit } = context;
+  const { deliveryId, recipientGateway: gateway } = delivery;
+  const now = clock.now();
+  const attempt = delivery.attempts + 1;
+  const hop =
+    response.hop === undefined
+      ? { gateway, acceptedAt: now, attempt, deliveryId: "" }
+      : { ...fromHop(response.hop, now), gateway, attempt };
+  afterCommit(await store.writer.execute(recordAccepted, { deliveryId, hop, now }));
+  if (readDestination(store.reader, gateway).failures > 0) {
+    await store.writer.execute(recordReachable, { gateway, now });
+  }
+  const receipt = response.receipt === undefined ? undefined : fromReceipt(response.receipt, gateway, now);
+  if (receipt === undefined) return;
+  afterCommit(await store.writer.execute(applyReceipts, { gateway, receipts: [receipt], now }));
+}
+
+async function notAccepted(context: PeerContext, delivery: StoredDelivery, error: RpcError): Promise<SendOutcome> {
+  const { store, clock, random, budgets, afterCommit, log } = context;
+  const { deliveryId, recipientGateway: gateway } = delivery;
+  const verdict = judgeAttempt(error);
+  const failure = failureOfError(error);
+  const now = clock.now();
+  log.info({ deliveryId, gateway, reason: error.reason, verdict: verdict.kind }, "message not accepted by its peer");
+  if (verdict.kind === "refused") {
+    afterCommit(await store.writer.execute(endFarDelivery, { deliveryId, end: "refused", failure, now }));
+    return "moved";
+  }
+  const wait = backoffMs({
+    failures: delivery.attempts + 1,
+    minMs: budgets.peerRetryMinMs,
+    maxMs: budgets.peerRetryMaxMs,
+    fraction: random.fraction(),
+    ...(verdict.kind === "notYet" && verdict.retryAfterMs !== undefined ? { retryAfterMs: verdict.retryAfterMs } : {}),
+  });
+  const destinationFailed = verdict.kind === "undecided" || verdict.destination;
+  afterCommit(
+    await store.writer.execute(recordFailedAttempt, {
+      deliveryId,
+      gateway,
+      error: failure,
+      undecided: verdict.kind === "undecided",
+      destinationFailed,
+      nextAttemptAt: now + wait,
+      now,
+    }),
+  );
+  return destinationFailed ? "unreachable" : "waits";
+}
+
+/** EXPIRED is said of what was never accepted only; where that is in doubt, the peer is asked. */
+async function settleExpired(
+  context: PeerContext,
+  client: Client,
+  delivery: StoredDelivery,
+  signal: AbortSignal,
+): Promise<SendOutcome> {
+  const { store, clock, afterCommit } = context;
+  const { deliveryId } = delivery;
+  try {
+    if (delivery.undecided && (await askPeer(context, client, delivery, signal))) return "moved";
+    afterCommit(await store.writer.execute(endFarDelivery, { deliveryId, end: "expired", now: clock.now() }));
+    return "moved";
+  } catch (caught) {
+    return notAccepted(context, delivery, RpcError.from(caught));
+  }
+}

@@ -1,0 +1,72 @@
+import { PeerServiceService } from "../../../gen/talaria/dm/v1/peer_service.js";
+import { unaryCall } from "../../../rpc/clients/unaryCall.js";
+import { RpcError } from "../../../rpc/rpcError.js";
+import { applyReceipts } from "../../../store/deliveries/applyReceipts.js";
+import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import { fromReceipt } from "../../wire/receiptWire.js";
+import type { FarCancellation, Transport } from "../transport.js";
+import type { PeerContext } from "./peerContext.js";
+import { PeerLink } from "./peerLink.js";
+
+/** Moves messages to peers: one link for each that is paired. */
+export function createPeerTransport(context: PeerContext): Transport {
+  const links = new Map<string, PeerLink>();
+  let ending = false;
+
+  const open = async (gateway: string): Promise<void> => {
+    if (ending || links.has(gateway) || context.peers.get(gateway) === undefined) return;
+    const link = new PeerLink(context, gateway);
+    links.set(gateway, link);
+    await link.start();
+  };
+  const end = async (): Promise<void> => {
+    ending = true;
+    await Promise.all([...links.values()].map((link) => link.close()));
+  };
+
+  return {
+    kind: "peer",
+    serves: (gateway) => context.peers.get(gateway) !== undefined,
+    async start() {
+      await Promise.all(context.peers.list().map(({ name }) => open(name)));
+    },
+    kick(gateway) {
+      const link = links.get(gateway);
+      if (link !== undefined) link.kick();
+      else {
+        open(gateway).catch((caught: unknown) => {
+          context.log.error({ gateway, err: caught }, "the way to a peer could not be opened");
+        });
+      }
+    },
+    isInFlight: (deliveryId) => [...links.values()].some((link) => link.isInFlight(deliveryId)),
+    inFlight: () => [...links.values()].flatMap((link) => link.inFlight),
+    cancel: (delivery) => cancelAtPeer(context, links.get(delivery.recipientGateway), delivery),
+    drain: end,
+    close: end,
+  };
+}
+
+async function cancelAtPeer(
+  context: PeerContext,
+  link: PeerLink | undefined,
+  delivery: StoredDelivery,
+): Promise<FarCancellation> {
+  const connection = link?.connection;
+  if (connection === undefined) return "pending";
+  const { store, clock, afterCommit } = context;
+  const gateway = delivery.recipientGateway;
+  try {
+    const { receipt } = await unaryCall(connection.client, PeerServiceService.cancelDm, {
+      requestId: delivery.deliveryId,
+    });
+    const now = clock.now();
+    const stored = receipt === undefined ? undefined : fromReceipt(receipt, gateway, now);
+    if (stored === undefined) return "pending";
+    afterCommit(await store.writer.execute(applyReceipts, { gateway, receipts: [stored], now }));
+    return stored.state === "cancelled" ? "cancelled" : "started";
+  } catch (caught) {
+    const { reason } = RpcError.from(caught);
+    return reason === "DELIVERY_NOT_CANCELLABLE" || reason === "DELIVERY_ENDED" ? "started" : "pending";
+  }
+}
