@@ -57,7 +57,7 @@ describe("server streams", () => {
       down: defineServerStream({
         async *handle(_request, { signal }) {
           try {
-            for (;;) {
+            for (let n = 0; n < 5_000; n += 1) {
               await Promise.resolve();
               yield message("x".repeat(10_000));
             }
@@ -182,10 +182,10 @@ describe("client streams", () => {
     });
     const { address } = await useListener([service]);
     let sent = 0;
-    function* endless(): Generator<ReturnType<typeof message>> {
-      for (;;) yield message(String((sent += 1)), "x".repeat(10_000));
+    function* many(): Generator<ReturnType<typeof message>> {
+      while (sent < 5_000) yield message(String((sent += 1)), "x".repeat(10_000));
     }
-    const call = sendStream(useClient(address, "unixStream"), EchoService.up, endless());
+    const call = sendStream(useClient(address, "unixStream"), EchoService.up, many());
     expect(await rejection(call)).toMatchObject({ reason: "ATTACHMENT_TOO_LARGE" });
   });
 });
