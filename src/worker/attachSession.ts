@@ -80,16 +80,22 @@ export class AttachSession {
   }
 
   /**
-   * The owner's frames, each checked against the phase and acks already taken in, for one loop.
-   * @throws RpcError FRAME_INVALID or FRAME_OUT_OF_PHASE for what breaks the protocol, and why the stream has failed.
+   * Hands on the owner's frames, each checked against the phase; acks are taken in here. What breaks the protocol, and whatever
+   * `take` throws, goes to `fail`, and reading goes on: leaving the loop would cut the stream before the error frame is out.
+   * Resolves when there is nothing more to read, and never rejects.
    */
-  async *frames(): AsyncGenerator<OwnerFrame, void, void> {
-    for await (const { frame } of this.#call.responses) {
-      if (frame === undefined)
-        throw new RpcError("FRAME_INVALID", { message: "A control frame is empty or of a later version." });
-      this.#advance({ kind: "received", frame: frame.$case });
-      if (frame.$case === "ack") this.#acknowledge(frame.value.sequence);
-      else yield frame;
+  async listen(take: (frame: OwnerFrame) => void, fail: (error: unknown) => void): Promise<void> {
+    try {
+      for await (const { frame } of this.#call.responses) {
+        try {
+          this.#receive(frame, take);
+        } catch (error) {
+          fail(error);
+        }
+      }
+    } catch (error) {
+      // How the stream itself ended is told by `ended`; a message that cannot be read is a broken frame.
+      if (RpcError.is(error, "MALFORMED_MESSAGE") || RpcError.is(error, "INVALID_UTF8")) fail(error);
     }
   }
 
@@ -101,6 +107,15 @@ export class AttachSession {
   /** Ends the stream at once. */
   cancel(): void {
     this.#call.cancel();
+  }
+
+  #receive(frame: AttachResponse["frame"], take: (frame: OwnerFrame) => void): void {
+    if (frame === undefined) {
+      throw new RpcError("FRAME_INVALID", { message: "A control frame is empty or of a later version." });
+    }
+    this.#advance({ kind: "received", frame: frame.$case });
+    if (frame.$case === "ack") this.#acknowledge(frame.value.sequence);
+    else if (this.#phase !== "failed") take(frame);
   }
 
   #acknowledge(sequence: bigint): void {

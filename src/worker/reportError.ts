@@ -3,8 +3,8 @@ import { redact } from "../base/redaction.js";
 import type { SecretRegistry } from "../base/secretRegistry.js";
 import type { WorkerError } from "../gen/talaria/owner/v1/owner_service.js";
 import type { Reason } from "../rpc/reasons.js";
+import { reasonNumber } from "../rpc/reasonNumber.js";
 import { RpcError } from "../rpc/rpcError.js";
-import { wireReason } from "./resultReceipt.js";
 
 const MESSAGE_LIMIT = 1_024;
 
@@ -14,7 +14,7 @@ export function reportError(caught: unknown, secrets: SecretRegistry): WorkerErr
   const text = caught instanceof Error ? caught.message : String(caught);
   const line = redact(text, secrets).replaceAll(/\s+/g, " ").trim();
   return {
-    reason: wireReason(reason),
+    reason: reasonNumber(reason),
     message: cutToCodePoints(line === "" ? "The worker failed." : line, MESSAGE_LIMIT, "…"),
   };
 }

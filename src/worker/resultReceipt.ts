@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cutToCodePoints, toWellFormed } from "../base/codePoints.js";
 import { LIMITS } from "../base/limits.js";
 import type { Timestamp } from "../gen/google/protobuf/timestamp.js";
-import type { Reason as WireReason } from "../gen/talaria/reason/v1/reason.js";
+import { Reason } from "../gen/talaria/reason/v1/reason.js";
 import {
   TurnExit,
   type AnswerReference,
@@ -10,7 +10,7 @@ import {
   type FreeTierNotice,
   type TurnResult,
 } from "../gen/talaria/types/v1/result.js";
-import { reasonEntry, type Reason } from "../rpc/reasons.js";
+import { reasonNumber } from "../rpc/reasonNumber.js";
 import type { RuntimeAnswer, RuntimeBilling } from "./runtimes/runtime.js";
 import { cutToBytes } from "./toolPayload.js";
 import type { UsageTotals } from "./usageTally.js";
@@ -63,7 +63,7 @@ export function makeReceipt({ answer, stopped, usage, sessionId, redact }: Recei
     completed: !failed && !stopped,
     partial: answer.partial === true || text.length < whole.length || (stopped && text !== ""),
     error: show(failure?.message, LIMITS.resultStringCodePoints),
-    failureReason: failure === undefined ? 0 : wireReason(failure.reason),
+    failureReason: failure === undefined ? Reason.REASON_UNSPECIFIED : reasonNumber(failure.reason),
     turnExitReason: exitOf(answer, stopped),
     usageWindowMessage: show(answer.usageWindowMessage, LIMITS.resultStringCodePoints),
     apiCalls: usage.apiCalls,
@@ -91,11 +91,6 @@ export function makeReceipt({ answer, stopped, usage, sessionId, redact }: Recei
     answer: long ? referTo(text) : undefined,
   };
   return { result, pieces: long ? splitText(text, INLINE_ANSWER_BYTES) : [] };
-}
-
-/** The number of a reason in the contract's enum. */
-export function wireReason(reason: Reason): WireReason {
-  return reasonEntry(reason).number as WireReason;
 }
 
 /** Splits a text into pieces of at most so many bytes of UTF-8, between characters. */

@@ -99,7 +99,14 @@ class Worker {
     };
     process.on("uncaughtException", onUncaught);
     process.on("unhandledRejection", onUncaught);
-    void this.#listen();
+    void this.#session.listen(
+      (frame) => {
+        this.#take(frame);
+      },
+      (error) => {
+        this.#fail(error);
+      },
+    );
     await this.#session.send({ $case: "hello", value: describeProcess(token, process.pid) }).catch(() => undefined);
     if (token.length === 0) {
       log.error("no token came on stdin: the launcher does not pass the launch pipe on");
@@ -114,21 +121,6 @@ class Worker {
   dispose(): void {
     this.#heartbeat.stop();
     this.#session.cancel();
-  }
-
-  async #listen(): Promise<void> {
-    try {
-      for await (const frame of this.#session.frames()) this.#take(frame);
-    } catch (error) {
-      // What the stream itself ended with is handled where it ends.
-      if (
-        RpcError.is(error, "FRAME_INVALID") ||
-        RpcError.is(error, "FRAME_OUT_OF_PHASE") ||
-        !(error instanceof RpcError)
-      ) {
-        this.#fail(error);
-      }
-    }
   }
 
   #take(frame: OwnerFrame): void {

@@ -50,7 +50,7 @@ export async function performDirective(
       await sleep(context.clock, directive.ms, turn.signal);
       return undefined;
     case "spin":
-      spin(context.clock, directive.ms);
+      await spin(context.clock, directive.ms);
       return undefined;
     case "flood":
       await say(await flood(turn, directive.count, directive.burst, directive.bytes));

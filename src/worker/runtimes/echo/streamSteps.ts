@@ -23,8 +23,12 @@ export async function flood(turn: EchoTurn, count: number, burst: number, bytes:
   return `flooded: ${String(count)} deltas of ${String(bytes)} bytes`;
 }
 
-/** Keeps the loop busy. */
-export function spin(clock: Clock, ms: number): void {
+/** Turns of the loop that what was said needs to leave the process. */
+const TURNS_TO_LEAVE = 8;
+
+/** Keeps the loop busy, once what was said before has left. */
+export async function spin(clock: Clock, ms: number): Promise<void> {
+  for (let turn = 0; turn < TURNS_TO_LEAVE; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
   const until = clock.monotonic() + ms;
   while (clock.monotonic() < until);
 }
