@@ -5,7 +5,7 @@ import type { Random } from "../base/random.js";
 import type { SecretRegistry } from "../base/secretRegistry.js";
 import { CloseReason, StopCause, type Bootstrap, type Close } from "../gen/talaria/owner/v1/owner_service.js";
 import { connectClient } from "../rpc/clients/connectClient.js";
-import { RpcError } from "../rpc/rpcError.js";
+import type { RpcError } from "../rpc/rpcError.js";
 import { AttachSession, type OwnerFrame } from "./attachSession.js";
 import { checkBootstrap } from "./checkBootstrap.js";
 import { describeProcess } from "./describeProcess.js";
