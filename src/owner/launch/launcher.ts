@@ -1,0 +1,141 @@
+import type { Clock } from "../../base/clock.js";
+import { newId } from "../../base/ids.js";
+import { LIMITS } from "../../base/limits.js";
+import type { Logger } from "../../base/logger.js";
+import type { ProcessTable } from "../../base/processTable.js";
+import { readProcess } from "../../base/processTable.js";
+import type { Random } from "../../base/random.js";
+import type { SecretRegistry } from "../../base/secretRegistry.js";
+import { reasonError, RpcError } from "../../rpc/rpcError.js";
+import { endLaunch } from "../../store/turns/endLaunch.js";
+import { recordLaunch } from "../../store/turns/recordLaunch.js";
+import type { Writer } from "../../store/writer.js";
+import type { Launch } from "./launch.js";
+import { createLaunch } from "./launch.js";
+import type { LaunchTokens } from "./launchTokens.js";
+import { ProcessGroup } from "./processGroup.js";
+import type { SpawnedProcess, Spawner, SpawnRequest } from "./spawner.js";
+import type { WorkerLog } from "./workerLog.js";
+
+/** Exit code of a worker that found its launch pipe closed before the token. */
+const EXIT_WITHOUT_TOKEN = 71;
+
+/** What a launcher works with. */
+export interface LauncherParts {
+  readonly spawner: Spawner;
+  readonly table: ProcessTable;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly writer: Writer;
+  readonly epoch: number;
+  readonly tokens: LaunchTokens;
+  readonly secrets: SecretRegistry;
+  readonly workerLog: WorkerLog;
+  readonly log: Logger;
+  /** From launch to `hello`, milliseconds. */
+  readonly helloMs: number;
+}
+
+/** Starts worker processes and keeps the ledger of them. */
+export class Launcher {
+  readonly #parts: LauncherParts;
+  readonly #live = new Set<Launch>();
+
+  constructor(parts: LauncherParts) {
+    this.#parts = parts;
+  }
+
+  /** The launches whose group is not proved gone. */
+  get live(): readonly Launch[] {
+    return [...this.#live];
+  }
+
+  /**
+   * Starts a worker. Its token is written to the launch pipe once the launch record is committed, so that a later start
+   * can sweep whatever has had a token.
+   * @throws RpcError WORKER_SPAWN_FAILED where the program cannot be started; StorageError.
+   */
+  async launch(request: SpawnRequest): Promise<Launch> {
+    const { clock, random, tokens, secrets, writer, epoch, table } = this.#parts;
+    const spawned = await this.#spawn(request);
+    const facts = readProcess(spawned.pid, table);
+    if (facts === undefined) throw reasonError("WORKER_SPAWN_FAILED", { program: request.command[0] });
+    const identity = { pid: facts.pid, birthTicks: facts.birthTicks };
+    const launch = createLaunch({
+      id: newId("lau", random),
+      process: identity,
+      group: new ProcessGroup(identity, table, clock),
+      launchedAt: clock.now(),
+      exited: spawned.exited,
+      closePipe: () => {
+        spawned.stdin.destroy();
+      },
+    });
+    this.#live.add(launch);
+    this.#drain(spawned, launch);
+    try {
+      await writer.execute(recordLaunch, {
+        launchId: launch.id,
+        epoch,
+        pid: identity.pid,
+        birth: identity.birthTicks.toString(),
+        bootId: table.bootId(),
+        processGroup: identity.pid,
+        now: launch.launchedAt,
+      });
+    } catch (error) {
+      await this.end(launch);
+      throw error;
+    }
+    const token = random.bytes(LIMITS.secretBytes);
+    const text = token.toString("base64url");
+    const forgetSecret = secrets.add(text);
+    tokens.expect(token, launch);
+    spawned.stdin.write(`${text}\n`);
+    this.#watch(launch, forgetSecret);
+    return launch;
+  }
+
+  /** Kills whatever is left of a launch, waits until it is proved gone and closes its record. */
+  async end(launch: Launch): Promise<void> {
+    const { tokens, writer, clock, log } = this.#parts;
+    tokens.forget(launch);
+    launch.fail(new RpcError("WORKER_EXITED"));
+    launch.closePipe();
+    if (!(await launch.group.kill())) log.error({ launch: launch.id }, "a process group cannot be proved; left alone");
+    await launch.exited;
+    if (!this.#live.delete(launch)) return;
+    await writer.execute(endLaunch, { launchId: launch.id, now: clock.now() });
+  }
+
+  async #spawn(request: SpawnRequest): Promise<SpawnedProcess> {
+    try {
+      const spawned = await this.#parts.spawner(request);
+      // A worker that ends early breaks the pipe; its exit says so better.
+      spawned.stdin.on("error", () => undefined);
+      return spawned;
+    } catch (error) {
+      throw reasonError("WORKER_SPAWN_FAILED", { program: request.command[0] }, { cause: error });
+    }
+  }
+
+  #drain(spawned: SpawnedProcess, launch: Launch): void {
+    this.#parts.workerLog.drain(spawned.stdout, launch.id);
+    this.#parts.workerLog.drain(spawned.stderr, launch.id);
+  }
+
+  #watch(launch: Launch, forgetSecret: () => void): void {
+    const { clock, helloMs, tokens, log } = this.#parts;
+    const cancel = clock.after(helloMs, () => {
+      launch.fail(new RpcError("WORKER_HELLO_TIMEOUT"));
+    });
+    launch.attached.then(cancel, cancel);
+    void launch.exited.then((exit) => {
+      launch.group.note();
+      tokens.forget(launch);
+      forgetSecret();
+      log.debug({ launch: launch.id, ...exit }, "a launched process ended");
+      launch.fail(new RpcError(exit.code === EXIT_WITHOUT_TOKEN ? "WORKER_LAUNCHER_DROPPED_STDIN" : "WORKER_EXITED"));
+    });
+  }
+}

@@ -1,0 +1,75 @@
+import type { Clock } from "../../base/clock.js";
+import type { ProcessIdentity } from "../../base/processIdentity.js";
+import type { ProcessTable } from "../../base/processTable.js";
+import { groupMembers } from "../../base/processTable.js";
+import type { SignalOutcome } from "../../base/signalProcess.js";
+import { signalGroup } from "../../base/signalProcess.js";
+
+/** How often a dying group is looked at, milliseconds. */
+const LOOK_AGAIN_MS = 5;
+const LOOK_AGAIN_MAX_MS = 200;
+
+/** The group that one launch leads. It knows its members by pid and birth, so that no stranger is ever signalled. */
+export class ProcessGroup {
+  readonly #leader: ProcessIdentity;
+  readonly #table: ProcessTable;
+  readonly #clock: Clock;
+  readonly #members = new Map<string, ProcessIdentity>();
+
+  constructor(leader: ProcessIdentity, table: ProcessTable, clock: Clock) {
+    this.#leader = leader;
+    this.#table = table;
+    this.#clock = clock;
+  }
+
+  /** The group's number. */
+  get id(): number {
+    return this.#leader.pid;
+  }
+
+  /**
+   * Notes who is in the group. While its leader lives, or in the very moment it ended, the number cannot be anybody else's:
+   * members of the leader's session that are not the leader's number reborn are the launch's own.
+   */
+  note(): void {
+    const now = this.#table.read(this.#leader.pid);
+    if (now !== undefined && now.birthTicks !== this.#leader.birthTicks) return;
+    for (const { pid, birthTicks, session } of groupMembers(this.id, this.#table)) {
+      if (session !== 0 && session !== this.id) continue;
+      this.remember({ pid, birthTicks });
+    }
+  }
+
+  /** Notes a member that is known from elsewhere, such as the launch record. */
+  remember(member: ProcessIdentity): void {
+    this.#members.set(`${String(member.pid)}/${String(member.birthTicks)}`, member);
+  }
+
+  /** Whether nobody is left whom this launch brought. */
+  isGone(): boolean {
+    return this.#living().length === 0;
+  }
+
+  /** Signals the whole group after proving it through its leader or a noted member. */
+  signal(signal: NodeJS.Signals): SignalOutcome {
+    this.note();
+    return signalGroup({ pgid: this.id, leader: this.#leader, members: [...this.#members.values()] }, signal, {
+      table: this.#table,
+    });
+  }
+
+  /** Kills the group and waits until it is proved gone. Resolves with false where what is left is not provably ours. */
+  async kill(): Promise<boolean> {
+    for (let wait = LOOK_AGAIN_MS; ; wait = Math.min(wait * 2, LOOK_AGAIN_MAX_MS)) {
+      if (this.isGone()) return true;
+      const outcome = this.signal("SIGKILL");
+      if (outcome.kind === "gone") return true;
+      if (outcome.kind === "refused") return false;
+      await new Promise<void>((resolve) => this.#clock.after(wait, resolve));
+    }
+  }
+
+  #living(): readonly ProcessIdentity[] {
+    return groupMembers(this.id, this.#table);
+  }
+}

@@ -1,0 +1,258 @@
+import type { Socket } from "node:net";
+
+import type { Budgets } from "../base/budgets.js";
+import type { Clock } from "../base/clock.js";
+import type { AgentConfig } from "../base/config/agentConfig.js";
+import type { HomePaths } from "../base/home.js";
+import { newId } from "../base/ids.js";
+import type { Logger } from "../base/logger.js";
+import type { ProcessIdentity } from "../base/processIdentity.js";
+import type { ProcessTable } from "../base/processTable.js";
+import type { Random } from "../base/random.js";
+import type { SecretRegistry } from "../base/secretRegistry.js";
+import { StopCause } from "../gen/talaria/owner/v1/owner_service.js";
+import type { Authenticate } from "../rpc/authentication.js";
+import type { ServiceImplementation } from "../rpc/harness/implementService.js";
+import type { PeerCredentials } from "../rpc/peerCredentials.js";
+import { RpcError } from "../rpc/rpcError.js";
+import { findSession } from "../store/queries/sessions.js";
+import { sessionsToRun } from "../store/queries/turns.js";
+import type { Store } from "../store/store.js";
+import { claimInput } from "../store/turns/claimInput.js";
+import type { Slot } from "./admission/slotScheduler.js";
+import { SlotScheduler } from "./admission/slotScheduler.js";
+import { ownerService } from "./attach/ownerService.js";
+import { Launcher } from "./launch/launcher.js";
+import { LaunchTokens } from "./launch/launchTokens.js";
+import type { Spawner } from "./launch/spawner.js";
+import { systemSpawner } from "./launch/spawner.js";
+import { WorkerLog } from "./launch/workerLog.js";
+import { WorkerPool } from "./pool/workerPool.js";
+import type { WorkerProgram } from "./pool/workerSpec.js";
+import { toSession } from "./records/toSession.js";
+import { recover } from "./recovery/recover.js";
+import { executionStoreService } from "./store/executionStoreService.js";
+import type { MessagePort } from "./store/messagePort.js";
+import { persistently } from "./turn/persistently.js";
+import type { TurnListeners, TurnOffer, TurnParts } from "./turn/turnParts.js";
+import { TurnRun } from "./turn/turnRun.js";
+import { SessionHub } from "./watch/sessionHub.js";
+
+/** What an owner works with. */
+export interface OwnerOptions {
+  readonly store: Store;
+  readonly paths: HomePaths;
+  readonly budgets: Budgets;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly table: ProcessTable;
+  readonly secrets: SecretRegistry;
+  readonly log: Logger;
+  /** Turns that run at once. */
+  readonly maxWorkers: number;
+  /** Idle workers kept ready. */
+  readonly poolSize: number;
+  /** What is started where an agent names no command. */
+  readonly program: WorkerProgram;
+  readonly listeners: TurnListeners;
+  readonly messages: MessagePort;
+  /** An agent's configuration. @throws RpcError UNKNOWN_AGENT, AGENT_INVALID. */
+  readonly agent: (name: string) => AgentConfig;
+  /** What an agent is offered in a turn of a session. */
+  readonly offer: (agent: string, botChat: boolean) => TurnOffer;
+  /** Default: the system's. */
+  readonly spawner?: Spawner;
+}
+
+/** The owner of worker processes: it starts them, believes them, hands them their turns and records how those end. */
+export interface Owner {
+  /** What turns work with; for the services that show and steer them. */
+  readonly parts: TurnParts & { readonly runningText: (sessionId: string) => string };
+  /** Services of the owner socket. */
+  readonly workerServices: readonly ServiceImplementation[];
+  /** Says who calls on the owner socket: a worker, of the connection it came in on. */
+  readonly authenticate: Authenticate;
+  /** Refuses connections of other users. */
+  readonly peerCheck: (peer: PeerCredentials | undefined, socket: Socket) => void;
+  /** The worker processes that are not proved gone. */
+  liveWorkers(): readonly (ProcessIdentity & { readonly processGroup: number })[];
+  /** The running turns, oldest first. */
+  turns(): readonly TurnRun[];
+  /** The running turn with an execution id. */
+  turn(executionId: string): TurnRun | undefined;
+  /** Worker slots in use and idle pooled workers. */
+  counts(): { readonly inUse: number; readonly pooled: number };
+  /** Says that inputs were committed for these sessions. */
+  wake(sessionIds: readonly string[]): void;
+  /** Whether new work is refused. */
+  readonly draining: boolean;
+  /** Tells the viewers of a session that its own data changed, or that it is gone. */
+  sessionChanged(sessionId: string): void;
+  /** Settles what earlier epochs left behind. */
+  recover(): Promise<void>;
+  /** Begins to start queued inputs. */
+  start(): void;
+  /** Takes no more inputs, lets running turns end for `graceMs` milliseconds, then stops them. */
+  drain(graceMs: number): Promise<void>;
+  /** Ends at once: workers are killed; their turns are settled by the next start. */
+  close(): Promise<void>;
+}
+
+/** Makes an owner; nothing of it runs before `recover` and `start`. */
+export function createOwner(options: OwnerOptions): Owner {
+  const { store, paths, budgets, clock, random, table, secrets, log, listeners } = options;
+  const running = new Map<string, TurnRun>();
+  const ended = new Set<Promise<void>>();
+  let draining = false;
+
+  const tokens = new LaunchTokens(table);
+  const workerLog = new WorkerLog(`${paths.logsDir}/workers.log`, secrets, log);
+  const launcher = new Launcher({
+    spawner: options.spawner ?? systemSpawner,
+    table,
+    clock,
+    random,
+    writer: store.writer,
+    epoch: store.epoch,
+    tokens,
+    secrets,
+    workerLog,
+    log,
+    helloMs: budgets.helloMs,
+  });
+  const pool = new WorkerPool({
+    launcher,
+    clock,
+    log,
+    size: options.poolSize,
+    idleMs: budgets.pooledWorkerIdleMs,
+    onTrouble: (error) => {
+      listeners.workerTrouble("", error);
+    },
+  });
+  const parts: Owner["parts"] = {
+    store,
+    paths,
+    budgets,
+    clock,
+    random,
+    secrets,
+    log,
+    hub: new SessionHub(store.epoch, clock, budgets.eventsKeptPerSession),
+    launcher,
+    pool,
+    agent: options.agent,
+    offer: options.offer,
+    listeners: {
+      ...listeners,
+      effects: (effects) => {
+        wake(effects.wake);
+        listeners.effects(effects);
+      },
+    },
+    runningText: (sessionId) =>
+      [...running.values()].find((turn) => turn.claimed.input.session_id === sessionId)?.runningText.text ?? "",
+  };
+
+  const runNext = async (sessionId: string, slot: Slot): Promise<"ran" | "nothing"> => {
+    const executionId = newId("exe", random);
+    const claim = await persistently(clock, log, () =>
+      store.writer.execute(claimInput, { sessionId, executionId, epoch: store.epoch, now: clock.now() }),
+    );
+    parts.listeners.effects(claim.effects);
+    if (claim.kind !== "claimed") return "nothing";
+    const turn = new TurnRun(parts, options.program, slot, executionId, claim.claimed);
+    running.set(executionId, turn);
+    const done = turn.run();
+    ended.add(done);
+    try {
+      await done;
+    } finally {
+      ended.delete(done);
+      running.delete(executionId);
+      sessionChanged(sessionId);
+    }
+    return "ran";
+  };
+  const scheduler = new SlotScheduler(options.maxWorkers, runNext, (sessionId, error) => {
+    log.error({ err: error, session: sessionId }, "a session's next input could not be run");
+  });
+  const wake = (sessionIds: readonly string[]): void => {
+    for (const sessionId of sessionIds) scheduler.wake(sessionId);
+  };
+  const sessionChanged = (sessionId: string): void => {
+    const session = findSession(store.reader, sessionId);
+    if (session !== undefined) {
+      parts.hub.publish(sessionId, { $case: "sessionChanged", value: toSession(session) });
+      return;
+    }
+    parts.hub.publish(sessionId, { $case: "sessionDeleted", value: { sessionId } });
+    parts.hub.drop(sessionId);
+  };
+  const turn = (executionId: string): TurnRun | undefined => running.get(executionId);
+  const ownUid = process.getuid?.();
+
+  return {
+    parts,
+    workerServices: [
+      ownerService({ tokens, table, clock, writer: store.writer, log, ownPid: process.pid, ownUid }),
+      executionStoreService({ store, clock, turn, messages: options.messages }),
+    ],
+    authenticate: ({ connection }) => ({ kind: "worker", connectionId: connection.id }),
+    peerCheck: (peer) => {
+      if (peer !== undefined && ownUid !== undefined && peer.uid !== ownUid) throw new RpcError("WORKER_NOT_LAUNCHED");
+    },
+    liveWorkers: () => launcher.live.map(({ process: launched, group }) => ({ ...launched, processGroup: group.id })),
+    turns: () => [...running.values()],
+    turn,
+    counts: () => ({ inUse: scheduler.used, pooled: pool.idle }),
+    wake,
+    get draining() {
+      return draining;
+    },
+    sessionChanged,
+    async recover() {
+      await recover({
+        store,
+        clock,
+        table,
+        log,
+        outboxesDir: paths.outboxesDir,
+        effects: listeners.effects,
+        unknownOutcome: listeners.unknownOutcome,
+      });
+    },
+    start() {
+      for (const sessionId of sessionsToRun(store.reader)) scheduler.wake(sessionId);
+      scheduler.open();
+    },
+    async drain(graceMs) {
+      draining = true;
+      scheduler.close();
+      const stopAt = clock.now() + graceMs;
+      for (const one of running.values()) one.announceDrain(stopAt);
+      await endsWithin(graceMs);
+      for (const one of running.values()) one.stop(StopCause.STOP_CAUSE_DRAINING);
+      await endsWithin(budgets.stopTotalMs);
+      await pool.close();
+    },
+    async close() {
+      draining = true;
+      scheduler.close();
+      await pool.close();
+      await Promise.all(launcher.live.map((launch) => launch.group.kill()));
+      await Promise.allSettled([...ended]);
+      workerLog.close();
+    },
+  };
+
+  /** Resolves when no turn is left, or after so many milliseconds. */
+  async function endsWithin(ms: number): Promise<void> {
+    let cancel = (): void => undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = clock.after(ms, resolve);
+    });
+    await Promise.race([Promise.allSettled([...ended]), late]);
+    cancel();
+  }
+}

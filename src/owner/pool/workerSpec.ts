@@ -1,0 +1,43 @@
+import type { AgentConfig } from "../../base/config/agentConfig.js";
+import { digestOf } from "../../base/digest.js";
+import type { SpawnRequest } from "../launch/spawner.js";
+import { workerEnvironment } from "../launch/workerEnvironment.js";
+
+/** What the owner starts where an agent names no command of its own. */
+export interface WorkerProgram {
+  /** Node itself and its arguments up to the worker's entry. */
+  readonly command: readonly [string, ...string[]];
+  /** The gateway's own environment, from which workers get a scrubbed one. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Path of the owner socket. */
+  readonly ownerSocket: string;
+}
+
+/** A process to start for an agent, with the key under which an idle one may be used for it. */
+export interface WorkerSpec {
+  readonly request: SpawnRequest;
+  /** Equal for specs whose processes are interchangeable: command, environment, directory. */
+  readonly key: string;
+  /** Whether it may be started before it is needed: foreign commands may do anything at their start. */
+  readonly poolable: boolean;
+}
+
+/** The process to start for an agent's turn. */
+export function workerSpec(agent: AgentConfig, program: WorkerProgram, directory: string): WorkerSpec {
+  const [own, ...rest] = (agent.runtime === "command" ? agent.workerCommand : undefined) ?? [];
+  const command: readonly [string, ...string[]] =
+    own === undefined ? withMemory(program.command, agent.limits.memoryMib) : [own, ...rest];
+  const env = workerEnvironment(program.environment, agent.workerEnv, program.ownerSocket);
+  const sorted = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    request: { command, env, directory },
+    key: digestOf([JSON.stringify(command), JSON.stringify(sorted), directory]),
+    poolable: own === undefined,
+  };
+}
+
+function withMemory(command: readonly [string, ...string[]], mib: number | undefined): readonly [string, ...string[]] {
+  if (mib === undefined) return command;
+  const [node, ...rest] = command;
+  return [node, `--max-old-space-size=${String(mib)}`, ...rest];
+}

@@ -1,0 +1,106 @@
+import type { Clock } from "../../base/clock.js";
+import type { Logger } from "../../base/logger.js";
+import type { ProcessTable } from "../../base/processTable.js";
+import { RpcError } from "../../rpc/rpcError.js";
+import { failureOf } from "../../rpc/wire/failure.js";
+import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
+import { abandonedExecutions, abandonedLaunches, type LaunchRow } from "../../store/queries/turns.js";
+import { findSession } from "../../store/queries/sessions.js";
+import type { Store } from "../../store/store.js";
+import { endLaunch } from "../../store/turns/endLaunch.js";
+import type { ExecutionRow } from "../../store/turns/executionRow.js";
+import { loseExecution } from "../../store/turns/loseExecution.js";
+import { releaseSession } from "../../store/turns/releaseSession.js";
+import { ProcessGroup } from "../launch/processGroup.js";
+import { judgeResult } from "../result/judgeResult.js";
+import { lossOutcome } from "../turn/lossOutcome.js";
+import { storeResult } from "../turn/storeResult.js";
+import { outboxDirectory, outboxKey, readOutbox, removeOutbox } from "./outbox.js";
+
+/** What recovery works with. */
+export interface RecoveryParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly table: ProcessTable;
+  readonly log: Logger;
+  readonly outboxesDir: string;
+  /** Told after each commit. */
+  readonly effects: (effects: DeliveryEffects) => void;
+  /** Told of each turn whose outcome is unknown. */
+  readonly unknownOutcome: (inputId: string) => void;
+}
+
+/**
+ * Settles what earlier epochs left behind: first nothing of their processes is left, then every turn of theirs has its one outcome
+ * (from the worker's outbox where it kept a result, else unknown), then their sessions are free. Each step is one commit
+ * and none is repeated, so it may be killed anywhere and run again.
+ */
+export async function recover(parts: RecoveryParts): Promise<void> {
+  const { store, log } = parts;
+  const launches = abandonedLaunches(store.reader, store.epoch);
+  await Promise.all(launches.map((launch) => sweep(parts, launch)));
+  const executions = abandonedExecutions(store.reader, store.epoch);
+  for (const execution of executions) await settle(parts, execution);
+  if (launches.length + executions.length > 0) {
+    log.info({ launches: launches.length, executions: executions.length }, "recovered from an earlier start");
+  }
+}
+
+async function sweep(parts: RecoveryParts, launch: LaunchRow): Promise<void> {
+  const { store, clock, table, log } = parts;
+  if (launch.boot_id === table.bootId()) {
+    const group = new ProcessGroup({ pid: launch.pid, birthTicks: BigInt(launch.birth) }, table, clock);
+    if (launch.worker_pid !== null && launch.worker_birth !== null) {
+      group.remember({ pid: launch.worker_pid, birthTicks: BigInt(launch.worker_birth) });
+    }
+    if (!(await group.kill())) {
+      log.error(
+        { launch: launch.launch_id, group: launch.process_group },
+        "a group cannot be proved to be ours; left alone",
+      );
+    }
+  }
+  await store.writer.execute(endLaunch, { launchId: launch.launch_id, now: clock.now() });
+}
+
+async function settle(parts: RecoveryParts, execution: ExecutionRow): Promise<void> {
+  const { store, clock, outboxesDir } = parts;
+  const directory = outboxDirectory(outboxesDir, execution.execution_id);
+  if (execution.outcome === null && !(await commitFromOutbox(parts, execution, directory))) {
+    await lose(parts, execution);
+  }
+  await store.writer.execute(releaseSession, { executionId: execution.execution_id, now: clock.now() });
+  removeOutbox(directory);
+}
+
+async function commitFromOutbox(parts: RecoveryParts, execution: ExecutionRow, directory: string): Promise<boolean> {
+  const { store, log, effects } = parts;
+  const { execution_id: executionId } = execution;
+  const content = readOutbox(directory, outboxKey(store.homeKey, executionId), executionId);
+  if (content.kind === "refused") log.error({ execution: executionId }, "an outbox is damaged or forged; not used");
+  if (content.kind !== "result") return false;
+  const session = findSession(store.reader, execution.session_id);
+  try {
+    const judgement = judgeResult(content.result, { sessionId: execution.session_id, stopped: undefined });
+    const fence = { executionId, epoch: execution.epoch, generation: execution.generation };
+    effects(await storeResult(parts, log, { fence, agent: session?.agent ?? "", result: content.result, judgement }));
+    return true;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    log.error({ execution: executionId, err: error }, "an outbox's result cannot be used");
+    return false;
+  }
+}
+
+async function lose(parts: RecoveryParts, execution: ExecutionRow): Promise<void> {
+  const { store, clock, effects, unknownOutcome } = parts;
+  const settled = await store.writer.execute(loseExecution, {
+    executionId: execution.execution_id,
+    outcome: lossOutcome({ phase: "lost", stopped: false, toolOpen: false, ownerDied: true }),
+    failure: failureOf(new RpcError("OWNER_LOST")),
+    now: clock.now(),
+  });
+  if (settled.kind !== "lost") return;
+  effects(settled.effects);
+  unknownOutcome(execution.input_id);
+}

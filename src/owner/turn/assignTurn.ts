@@ -1,0 +1,62 @@
+import type { AgentConfig } from "../../base/config/agentConfig.js";
+import { LIMITS } from "../../base/limits.js";
+import type { Bootstrap } from "../../gen/talaria/owner/v1/owner_service.js";
+import { grantedCommands } from "../../store/queries/grantedCommands.js";
+import { assignExecution } from "../../store/turns/assignExecution.js";
+import type { ClaimedInput } from "../../store/turns/claimInput.js";
+import type { StoredFence } from "../../store/turns/fence.js";
+import type { WorkerLink } from "../attach/workerLink.js";
+import { evidenceText } from "../identity/workerEvidence.js";
+import { resolveCredentials } from "../policy/resolveCredentials.js";
+import { makeOutbox, outboxDirectory, outboxKey } from "../recovery/outbox.js";
+import { fenceError } from "../store/fenceError.js";
+import { adoptionDigest } from "./adoptionDigest.js";
+import { bootstrapFrame } from "./bootstrapFrame.js";
+import type { TurnParts } from "./turnParts.js";
+
+/** Which turn is given to which worker. */
+export interface TurnAssignment {
+  readonly claimed: ClaimedInput;
+  readonly fence: StoredFence;
+  readonly agent: AgentConfig;
+  /** The gateway's environment, in which API keys may be named. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly link: WorkerLink;
+  readonly workspace: string;
+}
+
+/**
+ * Commits that a proved worker has this turn and makes the bootstrap to send it.
+ * @throws RpcError RUNTIME_CONFIG where a credential cannot be had; the fence's reason where it is stale.
+ */
+export async function assignTurn(parts: TurnParts, assignment: TurnAssignment): Promise<Bootstrap> {
+  const { store, random, paths, secrets, hub, offer } = parts;
+  const { claimed, fence, agent, link } = assignment;
+  const credentials = resolveCredentials(agent, assignment.environment, secrets);
+  const assignmentSecret = random.bytes(LIMITS.secretBytes);
+  const assigned = await store.writer.execute(assignExecution, {
+    fence,
+    epoch: store.epoch,
+    launchId: link.launch.id,
+    adoptionDigest: adoptionDigest(assignmentSecret, fence, link.evidence.process),
+    evidence: evidenceText(link.evidence),
+  });
+  if (assigned.kind === "stale") throw fenceError(assigned.problem);
+  const directory = outboxDirectory(paths.outboxesDir, fence.executionId);
+  makeOutbox(directory);
+  const fromMessage = claimed.input.delivery_id !== null;
+  return bootstrapFrame(parts, {
+    executionId: fence.executionId,
+    claimed,
+    agent,
+    offer: offer(agent.name, claimed.botChat),
+    credentials,
+    // A stored grant is the person's word for their own turns, not for another gateway's messages. Source: DESIGN section 4.
+    grantedCommands: fromMessage ? [] : grantedCommands(store.reader, agent.name),
+    assignmentSecret,
+    outboxDirectory: directory,
+    outboxKey: outboxKey(store.homeKey, fence.executionId),
+    headless: claimed.input.headless === 1 || (fromMessage && !hub.hasAnswerer(claimed.input.session_id)),
+    workspace: assignment.workspace,
+  });
+}

@@ -1,0 +1,83 @@
+import { join } from "node:path";
+
+import type { AgentConfig } from "../../base/config/agentConfig.js";
+import { LIMITS } from "../../base/limits.js";
+import { Bootstrap } from "../../gen/talaria/owner/v1/owner_service.js";
+import { Policy } from "../../gen/talaria/types/v1/policy.js";
+import { toAuthor } from "../../rpc/wire/author.js";
+import { toDuration } from "../../rpc/wire/times.js";
+import type { ClaimedInput } from "../../store/turns/claimInput.js";
+import { authorFromColumns } from "../../store/turns/storedAuthor.js";
+import type { Credential } from "../policy/resolveCredentials.js";
+import type { TurnOffer, TurnParts } from "./turnParts.js";
+
+/** What a bootstrap is made from besides the turn's parts. */
+export interface BootstrapFacts {
+  readonly executionId: string;
+  readonly claimed: ClaimedInput;
+  readonly agent: AgentConfig;
+  readonly offer: TurnOffer;
+  readonly credentials: readonly Credential[];
+  readonly grantedCommands: readonly string[];
+  /** 32 bytes. */
+  readonly assignmentSecret: Buffer;
+  readonly outboxDirectory: string;
+  /** 32 bytes. */
+  readonly outboxKey: Buffer;
+  /** Whether nobody can answer prompts. */
+  readonly headless: boolean;
+  readonly workspace: string;
+}
+
+/** The assignment as it is sent to the worker. */
+export function bootstrapFrame(parts: TurnParts, facts: BootstrapFacts): Bootstrap {
+  const { budgets, store } = parts;
+  const { claimed, offer } = facts;
+  const { input } = claimed;
+  return Bootstrap.fromPartial({
+    protocol: 1,
+    executionId: facts.executionId,
+    sessionId: input.session_id,
+    sessionTitle: claimed.title,
+    agent: claimed.agent,
+    generation: BigInt(claimed.generation),
+    epoch: BigInt(store.epoch),
+    assignmentSecret: facts.assignmentSecret,
+    policy: Policy.decode(claimed.policy),
+    credentials: [...facts.credentials],
+    input: {
+      inputId: input.input_id,
+      text: input.text,
+      author: toAuthor(authorFromColumns(input)),
+      attachments: [],
+      deliveryId: input.delivery_id ?? "",
+      depth: input.depth,
+      inReplyTo: input.in_reply_to ?? "",
+      attribution: input.attribution,
+    },
+    tools: [...offer.tools],
+    grantedCommands: [...facts.grantedCommands],
+    headless: facts.headless,
+    workspace: facts.workspace,
+    budgets: {
+      finishWait: toDuration(budgets.finishWaitMs),
+      orphanGrace: toDuration(budgets.orphanGraceMs),
+      turnFinal: toDuration(budgets.turnFinalWorkMs),
+      approval: toDuration(budgets.approvalMs),
+      clarify: toDuration(budgets.clarifyMs),
+      storeCall: toDuration(budgets.storeCallMs),
+      heartbeat: toDuration(budgets.heartbeatIntervalMs),
+      outstandingBytes: BigInt(LIMITS.outstandingBytes),
+      openPrompts: budgets.openPromptsPerExecution,
+    },
+    outbox: { directory: facts.outboxDirectory, key: facts.outboxKey },
+    trace: { traceparent: input.traceparent, tracestate: input.tracestate },
+    rosterInstructions: offer.rosterInstructions,
+    rosterFingerprint: offer.rosterFingerprint,
+  });
+}
+
+/** The agent's workspace: the working directory of its turns. */
+export function workspaceOf(agent: AgentConfig): string {
+  return join(agent.directory, "workspace");
+}

@@ -1,0 +1,24 @@
+import type { ExecutionPhase } from "../phase/executionPhase.js";
+
+/** What is known when an execution ends without a receipt. */
+export interface LossFacts {
+  /** Where the worker stood. */
+  readonly phase: ExecutionPhase;
+  /** Whether a Stop had been latched. */
+  readonly stopped: boolean;
+  /** Whether a tool call was open. */
+  readonly toolOpen: boolean;
+  /** Whether the owner that ran it is gone. */
+  readonly ownerDied: boolean;
+}
+
+/**
+ * The outcome of an execution that gave no receipt; a committed result is never asked about. Unknown is for what may have
+ * had an effect outside that nobody recorded. Source: DESIGN section 3, "Outcome of a lost worker".
+ */
+export function lossOutcome(facts: LossFacts): "failed" | "unknown" | "interrupted" {
+  if (facts.ownerDied) return "unknown";
+  if (facts.toolOpen) return "unknown";
+  if (facts.stopped && facts.phase !== "running") return "interrupted";
+  return "failed";
+}

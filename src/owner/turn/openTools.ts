@@ -1,0 +1,56 @@
+import { LIMITS } from "../../base/limits.js";
+import type { TurnEvent } from "../../gen/talaria/types/v1/event.js";
+import { RpcError } from "../../rpc/rpcError.js";
+
+/** Most events in one frame. */
+const MAX_EVENTS = 4_096;
+/** Longest text of one delta, bytes. */
+const MAX_DELTA_BYTES = 262_144;
+
+/** The tool calls of a turn that have begun and not ended. While one is open a loss may have left something behind. */
+export class OpenTools {
+  readonly #open = new Map<string, number>();
+
+  /** Number of open calls. */
+  get count(): number {
+    let count = 0;
+    for (const one of this.#open.values()) count += one;
+    return count;
+  }
+
+  /** Takes in a batch. @throws RpcError FRAME_INVALID for events that break the contract's bounds. */
+  add(events: readonly TurnEvent[]): void {
+    if (events.length === 0 || events.length > MAX_EVENTS) throw invalid("a batch has 1 to 4,096 events");
+    for (const { event } of events) {
+      switch (event?.$case) {
+        case "delta":
+          if (event.value.text === "" || event.value.text.length > MAX_DELTA_BYTES) {
+            throw invalid("a delta has 1 to 262,144 bytes");
+          }
+          break;
+        case "toolStarted": {
+          const id = event.value.toolCallId;
+          this.#open.set(id, (this.#open.get(id) ?? 0) + 1);
+          break;
+        }
+        case "toolCompleted":
+          if (Buffer.byteLength(event.value.result) > LIMITS.toolResultBytes)
+            throw invalid("a tool result is too long");
+          this.#close(event.value.toolCallId);
+          break;
+        case undefined:
+          throw invalid("an event has no known content");
+      }
+    }
+  }
+
+  #close(id: string): void {
+    const left = (this.#open.get(id) ?? 0) - 1;
+    if (left > 0) this.#open.set(id, left);
+    else this.#open.delete(id);
+  }
+}
+
+function invalid(what: string): RpcError {
+  return new RpcError("FRAME_INVALID", { message: `A frame breaks the contract: ${what}.` });
+}

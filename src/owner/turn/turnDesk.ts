@@ -1,0 +1,41 @@
+import type { ClaimedInput } from "../../store/turns/claimInput.js";
+import type { StoredFence } from "../../store/turns/fence.js";
+import type { Slot } from "../admission/slotScheduler.js";
+import type { OwnerFrame } from "../attach/workerLink.js";
+import { PromptDesk } from "../prompts/promptDesk.js";
+import type { TurnParts } from "./turnParts.js";
+
+/** The turn that a desk is for. */
+export interface DeskTurn {
+  readonly claimed: ClaimedInput;
+  readonly fence: StoredFence;
+  readonly slot: Slot;
+  readonly send: (frame: OwnerFrame) => void;
+}
+
+/** The prompts of a turn. While one is open the turn waits on a person and does not count against the cap. */
+export function turnDesk(parts: TurnParts, { claimed, fence, slot, send }: DeskTurn): PromptDesk {
+  const { store, clock, random, hub, budgets, listeners } = parts;
+  const sessionId = claimed.input.session_id;
+  return new PromptDesk({
+    store,
+    clock,
+    random,
+    hub,
+    sessionId,
+    agent: claimed.agent,
+    fence,
+    approvalMs: budgets.approvalMs,
+    clarifyMs: budgets.clarifyMs,
+    maxOpen: budgets.openPromptsPerExecution,
+    lastingGrants: claimed.input.delivery_id === null,
+    send,
+    onOpen: (count) => {
+      if (count > 0) slot.yield();
+      else slot.resume();
+    },
+    onWaiting: (promptId) => {
+      listeners.promptWaiting(promptId, sessionId);
+    },
+  });
+}

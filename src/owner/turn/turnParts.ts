@@ -1,0 +1,53 @@
+import type { Budgets } from "../../base/budgets.js";
+import type { Clock } from "../../base/clock.js";
+import type { AgentConfig } from "../../base/config/agentConfig.js";
+import type { HomePaths } from "../../base/home.js";
+import type { Logger } from "../../base/logger.js";
+import type { Random } from "../../base/random.js";
+import type { SecretRegistry } from "../../base/secretRegistry.js";
+import type { ToolDefinition } from "../../gen/talaria/types/v1/policy.js";
+import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
+import type { Store } from "../../store/store.js";
+import type { Launcher } from "../launch/launcher.js";
+import type { WorkerPool } from "../pool/workerPool.js";
+import type { SessionHub } from "../watch/sessionHub.js";
+
+/** What an agent is offered in a turn besides its runtime's own tools. */
+export interface TurnOffer {
+  readonly tools: readonly ToolDefinition[];
+  /** Section for the agent's instructions; empty for none. */
+  readonly rosterInstructions: string;
+  /** Fingerprint of that section; empty for none. */
+  readonly rosterFingerprint: string;
+}
+
+/** What tells the rest of the gateway of turns. */
+export interface TurnListeners {
+  /** Deliveries that changed and sessions that got inputs, after their commit. */
+  readonly effects: (effects: DeliveryEffects) => void;
+  /** A turn's outcome is unknown; once for each. */
+  readonly unknownOutcome: (inputId: string) => void;
+  /** A worker could not be started or proved. */
+  readonly workerTrouble: (agent: string, error: unknown) => void;
+  /** A prompt waits for a person. */
+  readonly promptWaiting: (promptId: string, sessionId: string) => void;
+}
+
+/** What every turn works with. */
+export interface TurnParts {
+  readonly store: Store;
+  readonly paths: HomePaths;
+  readonly budgets: Budgets;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly secrets: SecretRegistry;
+  readonly log: Logger;
+  readonly hub: SessionHub;
+  readonly launcher: Launcher;
+  readonly pool: WorkerPool;
+  readonly listeners: TurnListeners;
+  /** An agent's configuration as it is on disk. @throws RpcError UNKNOWN_AGENT, AGENT_INVALID. */
+  readonly agent: (name: string) => AgentConfig;
+  /** What an agent is offered in a turn of a session. */
+  readonly offer: (agent: string, botChat: boolean) => TurnOffer;
+}

@@ -1,0 +1,393 @@
+import { mkdirSync } from "node:fs";
+
+import type { AgentConfig } from "../../base/config/agentConfig.js";
+import { createDeferred } from "../../base/deferred.js";
+import type { Logger } from "../../base/logger.js";
+import { CloseReason, StopCause } from "../../gen/talaria/owner/v1/owner_service.js";
+import type { TurnResult } from "../../gen/talaria/types/v1/result.js";
+import type { Reason } from "../../rpc/reasons.js";
+import { reasonError, RpcError } from "../../rpc/rpcError.js";
+import { failureOf } from "../../rpc/wire/failure.js";
+import { toTimestamp } from "../../rpc/wire/times.js";
+import type { ClaimedInput } from "../../store/turns/claimInput.js";
+import type { StoredFence } from "../../store/turns/fence.js";
+import { loseExecution } from "../../store/turns/loseExecution.js";
+import { releaseSession } from "../../store/turns/releaseSession.js";
+import type { Slot } from "../admission/slotScheduler.js";
+import type { WorkerFrame, WorkerLink } from "../attach/workerLink.js";
+import type { Launch } from "../launch/launch.js";
+import type { ExecutionPhase, PhaseEvent } from "../phase/executionPhase.js";
+import { nextPhase } from "../phase/executionPhase.js";
+import { mayArrive } from "../phase/frameRules.js";
+import { phaseOnWire } from "../phase/phaseOnWire.js";
+import type { WorkerProgram } from "../pool/workerSpec.js";
+import { workerSpec } from "../pool/workerSpec.js";
+import type { PromptDesk } from "../prompts/promptDesk.js";
+import { fromWorkerEnd } from "../prompts/promptRecord.js";
+import { readTurn } from "../records/readTurn.js";
+import { outboxDirectory, removeOutbox } from "../recovery/outbox.js";
+import { judgeResult } from "../result/judgeResult.js";
+import { assignTurn } from "./assignTurn.js";
+import { workspaceOf } from "./bootstrapFrame.js";
+import { lossError, workerError } from "./lossError.js";
+import { lossOutcome } from "./lossOutcome.js";
+import { OpenTools } from "./openTools.js";
+import { persistently } from "./persistently.js";
+import { startStopLadder } from "./stopLadder.js";
+import { stopReason } from "./stopReason.js";
+import { storeResult } from "./storeResult.js";
+import { turnDesk } from "./turnDesk.js";
+import { turnBounds } from "./turnBounds.js";
+import type { TurnParts } from "./turnParts.js";
+import { TurnWatch } from "./turnWatch.js";
+import { RunningText } from "../watch/runningText.js";
+
+/** After a launched process has ended its stream may still hold frames; this long they are waited for, milliseconds. */
+const LAST_FRAMES_MS = 2_000;
+
+/** A latched Stop. */
+interface StopLatch {
+  readonly cause: StopCause;
+  /** When the worker is killed at the latest, epoch milliseconds. */
+  readonly killAt: number;
+  readonly cancel: () => void;
+}
+
+/** One execution, from its claim to the proof that nothing of its processes is left. */
+export class TurnRun {
+  readonly fence: StoredFence;
+  readonly claimed: ClaimedInput;
+  readonly desk: PromptDesk;
+  readonly runningText = new RunningText();
+  readonly #parts: TurnParts;
+  readonly #program: WorkerProgram;
+  readonly #log: Logger;
+  readonly #tools = new OpenTools();
+  readonly #over = createDeferred<void>();
+  readonly #stopped = createDeferred<void>();
+  #phase: ExecutionPhase = "spawned";
+  #launch: Launch | undefined;
+  #link: WorkerLink | undefined;
+  #watch: TurnWatch | undefined;
+  #stop: StopLatch | undefined;
+  /** What a coming end of the stream is to be called. */
+  #lossReason: Reason | undefined;
+  #outcomeFixed = false;
+  #finishedSeen = false;
+  #cancelLeave: () => void = () => undefined;
+
+  constructor(parts: TurnParts, program: WorkerProgram, slot: Slot, executionId: string, claimed: ClaimedInput) {
+    this.#parts = parts;
+    this.#program = program;
+    this.claimed = claimed;
+    this.fence = { executionId, epoch: parts.store.epoch, generation: claimed.generation };
+    this.#log = parts.log.child({ execution: executionId, agent: claimed.agent });
+    this.desk = turnDesk(parts, { claimed, fence: this.fence, slot, send: (frame) => this.#link?.send(frame) });
+  }
+
+  /** Where the worker stands. */
+  get phase(): ExecutionPhase {
+    return this.#phase;
+  }
+
+  /** The launched process, once there is one. */
+  get launch(): Launch | undefined {
+    return this.#launch;
+  }
+
+  /** The proved worker, once there is one. */
+  get link(): WorkerLink | undefined {
+    return this.#link;
+  }
+
+  /** Runs the turn to its outcome and to the end of its processes. Rejects only where the store is closed. */
+  async run(): Promise<void> {
+    const { hub, store } = this.#parts;
+    const turn = readTurn(store.reader, this.claimed.input.input_id);
+    if (turn !== undefined) hub.publish(this.#sessionId, { $case: "turnStarted", value: { turn } });
+    try {
+      await this.#begin();
+      await this.#over.promise;
+    } catch (caught) {
+      await this.#lose(caught);
+    }
+    await this.#cleanUp();
+  }
+
+  /** Latches a Stop; repeats keep the first one's times. Undefined where the outcome is fixed already. */
+  stop(cause: StopCause): { readonly already: boolean; readonly killAt: number } | undefined {
+    if (this.#outcomeFixed) return undefined;
+    if (this.#stop !== undefined) return { already: true, killAt: this.#stop.killAt };
+    const { clock, budgets } = this.#parts;
+    const killAt = clock.now() + budgets.stopKillAfterMs;
+    const cancel =
+      this.#phase === "running"
+        ? startStopLadder(
+            clock,
+            { terminateAfterMs: budgets.stopTermAfterMs, killAfterMs: budgets.stopKillAfterMs },
+            {
+              ask: () => this.#link?.send({ $case: "stop", value: { cause } }),
+              terminate: () => this.#signal("SIGTERM"),
+              kill: () => {
+                this.#endByForce("TURN_STOP_TIMEOUT");
+              },
+            },
+          )
+        : () => undefined;
+    this.#stop = { cause, killAt, cancel };
+    this.#log.info({ cause, phase: this.#phase }, "stop latched");
+    void this.desk.endAll("stopped").catch((error: unknown) => {
+      this.#log.error({ err: error }, "prompts of a stopped turn could not be ended");
+    });
+    this.#stopped.resolve();
+    if (this.#phase !== "running") void this.#lose(new RpcError(stopReason(cause)));
+    return { already: false, killAt };
+  }
+
+  /** Says that the assignment is adopted. @throws RpcError FRAME_OUT_OF_PHASE. */
+  adopted(): void {
+    this.#move("adopt", "adopt");
+  }
+
+  /** Tells the worker that the gateway is going down. */
+  announceDrain(stopAtMs: number): void {
+    this.#link?.send({ $case: "draining", value: { stopAt: toTimestamp(stopAtMs) } });
+  }
+
+  get #sessionId(): string {
+    return this.claimed.input.session_id;
+  }
+
+  async #begin(): Promise<void> {
+    const { pool, agent: findAgent, listeners } = this.#parts;
+    const agent = findAgent(this.claimed.agent);
+    const workspace = workspaceOf(agent);
+    mkdirSync(workspace, { recursive: true, mode: 0o700 });
+    const spec = workerSpec(agent, this.#program, workspace);
+    try {
+      const { launch, pooled } = await pool.take(spec);
+      this.#launch = launch;
+      const link = await Promise.race([launch.attached, this.#stopped.promise.then(() => undefined)]);
+      if (link === undefined || this.#outcomeFixed) return;
+      this.#link = link;
+      this.#move("prove", "hello");
+      if (pooled) this.#move("exercise", "dry_run");
+      this.#follow(launch, link);
+      await this.#assign(link, agent, workspace);
+    } catch (error) {
+      listeners.workerTrouble(this.claimed.agent, error);
+      throw error;
+    } finally {
+      pool.refill(spec);
+    }
+  }
+
+  #follow(launch: Launch, link: WorkerLink): void {
+    link.handle((frame) => this.#onFrame(frame));
+    void link.closed.then((error) => this.#streamEnded(error));
+    void launch.exited.then(() => {
+      const cancel = this.#parts.clock.after(LAST_FRAMES_MS, () => this.#streamEnded(undefined));
+      void this.#over.promise.then(cancel);
+    });
+  }
+
+  async #assign(link: WorkerLink, agent: AgentConfig, workspace: string): Promise<void> {
+    const bootstrap = await assignTurn(this.#parts, {
+      claimed: this.claimed,
+      fence: this.fence,
+      agent,
+      environment: this.#program.environment,
+      link,
+      workspace,
+    });
+    if (this.#outcomeFixed) return;
+    this.#move("bootstrap", "bootstrap");
+    link.send({ $case: "bootstrap", value: bootstrap });
+  }
+
+  #onFrame(frame: WorkerFrame): Promise<void> | void {
+    if (!mayArrive(this.#phase, frame.$case)) {
+      throw reasonError("FRAME_OUT_OF_PHASE", { frame: frame.$case, phase: this.#phase });
+    }
+    this.#watch?.frame();
+    switch (frame.$case) {
+      case "ready":
+        this.#ready(frame.value.pid);
+        return;
+      case "events":
+        this.#tools.add(frame.value.events);
+        this.runningText.add(frame.value.events);
+        this.#watch?.progress(this.#tools.count);
+        this.#parts.hub.publish(this.#sessionId, {
+          $case: "events",
+          value: { executionId: this.fence.executionId, events: frame.value.events },
+        });
+        return;
+      case "approval":
+      case "clarify":
+        this.#watch?.progress(this.#tools.count);
+        return this.desk.raise(frame);
+      case "promptSettled":
+        return this.#promptSettled(frame.value.promptId, fromWorkerEnd(frame.value.end));
+      case "result":
+        if (frame.value.result === undefined) throw new RpcError("WORKER_RESULT_INVALID");
+        return this.#result(frame.value.result);
+      case "finished":
+        this.#finishedSeen = true;
+        this.#leaveWithin(this.#parts.budgets.exitAfterFinishedMs);
+        return;
+      case "error":
+        void this.#lose(workerError(frame.value));
+        return;
+      case "heartbeat":
+        this.#launch?.group.note();
+        return;
+      case "hello":
+      case "dryRunDone":
+        return;
+    }
+  }
+
+  #ready(pid: number): void {
+    if (pid !== this.#link?.evidence.process.pid) throw new RpcError("WORKER_PID_MISMATCH");
+    this.#move("ready", "ready");
+    const { clock, budgets } = this.#parts;
+    const bounds = turnBounds(this.claimed, budgets);
+    this.#watch = new TurnWatch(clock, bounds, {
+      turnLimit: () => this.stop(StopCause.STOP_CAUSE_TURN_LIMIT),
+      idle: () => this.stop(StopCause.STOP_CAUSE_IDLE),
+      heartbeatMissed: () => {
+        this.#endByForce("HEARTBEAT_MISSED");
+      },
+    });
+  }
+
+  async #promptSettled(workerPromptId: string, end: ReturnType<typeof fromWorkerEnd>): Promise<void> {
+    if (end === undefined) throw new RpcError("FRAME_INVALID", { message: "A worker cannot end a prompt that way." });
+    const promptId = this.desk.openUnder(workerPromptId);
+    if (promptId !== undefined) await this.desk.end(promptId, end);
+  }
+
+  async #result(result: TurnResult): Promise<void> {
+    const { budgets, listeners } = this.#parts;
+    const stopped = this.#stop === undefined ? undefined : failureOf(new RpcError(stopReason(this.#stop.cause)));
+    const judgement = judgeResult(result, { sessionId: this.#sessionId, stopped });
+    this.#move("result", "result");
+    this.#stop?.cancel();
+    this.#watch?.stop();
+    const effects = await storeResult(this.#parts, this.#log, {
+      fence: this.fence,
+      agent: this.claimed.agent,
+      result,
+      judgement,
+    });
+    this.#outcomeFixed = true;
+    this.#settled();
+    listeners.effects(effects);
+    this.#move("finish", "finish");
+    this.#link?.send({ $case: "finish", value: {} });
+    this.#leaveWithin(budgets.finishWaitMs);
+  }
+
+  /** Gives a worker whose outcome is fixed this long to be gone. */
+  #leaveWithin(ms: number): void {
+    this.#cancelLeave();
+    this.#cancelLeave = this.#parts.clock.after(ms, () => {
+      this.#log.warn({ phase: this.#phase }, "a worker did not leave in time");
+      this.#over.resolve();
+    });
+  }
+
+  #streamEnded(error: RpcError | undefined): void {
+    if (!this.#outcomeFixed) {
+      void this.#lose(this.#lossReason === undefined ? (error ?? this.#exitError()) : new RpcError(this.#lossReason));
+      return;
+    }
+    if (this.#phase === "finishing" && this.#finishedSeen) this.#move("leave", "exit");
+    this.#over.resolve();
+  }
+
+  /** The cause that a lost stream has where the worker gave none: a broken connection is not somebody's cancellation. */
+  #exitError(): RpcError {
+    const exit = this.#launch?.exit;
+    if (exit === undefined) return new RpcError("WORKER_LOST");
+    return new RpcError("WORKER_EXITED", { metadata: { code: String(exit.code), signal: String(exit.signal) } });
+  }
+
+  #endByForce(reason: Reason): void {
+    this.#lossReason = reason;
+    this.#signal("SIGKILL");
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const outcome = this.#launch?.group.signal(signal);
+    this.#log.info({ signal, outcome }, "signalled the worker's group");
+  }
+
+  /** Settles a turn that gave no result; the first settlement stands. */
+  async #lose(caught: unknown): Promise<void> {
+    if (this.#outcomeFixed) return;
+    this.#outcomeFixed = true;
+    const { store, clock, listeners } = this.#parts;
+    const error = lossError(caught);
+    const outcome = lossOutcome({
+      phase: this.#phase,
+      stopped: this.#stop !== undefined,
+      toolOpen: this.#tools.count > 0,
+      ownerDied: false,
+    });
+    this.#log.warn({ reason: error.reason, outcome, phase: this.#phase, err: error }, "turn ended without a result");
+    this.#phase = outcome === "interrupted" ? "interrupted" : "lost";
+    try {
+      const settled = await persistently(clock, this.#log, () =>
+        store.writer.execute(loseExecution, {
+          executionId: this.fence.executionId,
+          outcome,
+          failure: failureOf(error),
+          now: clock.now(),
+        }),
+      );
+      this.#settled();
+      if (settled.kind === "lost") listeners.effects(settled.effects);
+      if (settled.kind === "lost" && outcome === "unknown") listeners.unknownOutcome(this.claimed.input.input_id);
+    } catch (failure) {
+      this.#log.error({ err: failure }, "a lost turn could not be settled; the next start will");
+    }
+    this.#link?.close(
+      outcome === "interrupted" ? CloseReason.CLOSE_REASON_STOPPED : CloseReason.CLOSE_REASON_PROTOCOL,
+      error,
+    );
+    this.#over.resolve();
+  }
+
+  #settled(): void {
+    const { store, hub } = this.#parts;
+    this.desk.executionEnded();
+    const turn = readTurn(store.reader, this.claimed.input.input_id);
+    if (turn !== undefined) hub.publish(this.#sessionId, { $case: "turnEnded", value: { turn } });
+  }
+
+  async #cleanUp(): Promise<void> {
+    const { store, clock, launcher, paths } = this.#parts;
+    this.#stop?.cancel();
+    this.#watch?.stop();
+    this.#cancelLeave();
+    const launch = this.#launch;
+    if (launch !== undefined) await persistently(clock, this.#log, () => launcher.end(launch));
+    removeOutbox(outboxDirectory(paths.outboxesDir, this.fence.executionId));
+    await persistently(clock, this.#log, () =>
+      store.writer.execute(releaseSession, { executionId: this.fence.executionId, now: clock.now() }),
+    );
+  }
+
+  #move(event: PhaseEvent, frame: string): void {
+    const next = nextPhase(this.#phase, event);
+    if (next === undefined) throw reasonError("FRAME_OUT_OF_PHASE", { frame, phase: this.#phase });
+    if (next === this.#phase) return;
+    this.#phase = next;
+    this.#parts.hub.publish(this.#sessionId, {
+      $case: "phaseChanged",
+      value: { executionId: this.fence.executionId, phase: phaseOnWire(next) },
+    });
+  }
+}

@@ -1,0 +1,77 @@
+import type { SessionUpdate, Turn } from "../../gen/talaria/gateway/v1/turn_service.js";
+import { DeltaChannel } from "../../gen/talaria/types/v1/event.js";
+import { toTimestamp } from "../../rpc/wire/times.js";
+import { readTurn } from "../records/readTurn.js";
+import type { TurnParts } from "../turn/turnParts.js";
+import type { Running } from "./watchSession.js";
+import { Watcher } from "./watcher.js";
+
+/** Follows one turn, from its place in the queue to its outcome; what went before is told first. */
+export async function* followTurn(
+  parts: TurnParts & Running,
+  admitted: { readonly turn: Turn; readonly replayed: boolean },
+  answersPrompts: boolean,
+  signal: AbortSignal,
+): AsyncGenerator<SessionUpdate> {
+  const { hub, store, clock } = parts;
+  const { sessionId, inputId } = admitted.turn;
+  const watcher = new Watcher(answersPrompts);
+  const place = (change: NonNullable<SessionUpdate["update"]>): SessionUpdate => ({
+    cursor: hub.cursorOf(sessionId),
+    at: toTimestamp(clock.now()),
+    update: change,
+  });
+  // The watch opens and the state is read in one step, so that nothing falls between them.
+  hub.open(sessionId, watcher, hub.cursorOf(sessionId));
+  try {
+    let turn = readTurn(store.reader, inputId) ?? admitted.turn;
+    const text = turn.startedAt === undefined ? "" : parts.runningText(sessionId);
+    yield place({ $case: "inputQueued", value: { turn: admitted.turn, replayed: admitted.replayed } });
+    if (turn.endedAt !== undefined) {
+      yield place({ $case: "turnEnded", value: { turn } });
+      return;
+    }
+    if (turn.startedAt !== undefined) {
+      yield place({ $case: "turnStarted", value: { turn } });
+      if (text !== "") yield place({ $case: "events", value: textSoFar(turn.executionId, text) });
+    }
+    for (let step = await watcher.next(signal); step !== undefined; step = await watcher.next(signal)) {
+      if (step.kind === "overrun") {
+        turn = readTurn(store.reader, inputId) ?? turn;
+        yield place({ $case: "gap", value: { requested: undefined, oldestKept: undefined } });
+        if (turn.endedAt === undefined) continue;
+        yield place({ $case: "turnEnded", value: { turn } });
+        return;
+      }
+      const { update } = step.update;
+      if (update?.$case === "turnStarted" && update.value.turn?.inputId === inputId) turn = update.value.turn;
+      if (concerns(step.update, turn)) yield step.update;
+      if (update?.$case === "turnEnded" && update.value.turn?.inputId === inputId) return;
+    }
+  } finally {
+    hub.close(sessionId, watcher);
+  }
+}
+
+function textSoFar(executionId: string, text: string) {
+  const channel = DeltaChannel.DELTA_CHANNEL_ANSWER;
+  return { executionId, events: [{ event: { $case: "delta" as const, value: { text, channel } } }] };
+}
+
+/** Whether an update is about this turn. */
+function concerns({ update }: SessionUpdate, turn: Turn): boolean {
+  switch (update?.$case) {
+    case "turnStarted":
+    case "turnEnded":
+      return update.value.turn?.inputId === turn.inputId;
+    case "phaseChanged":
+    case "events":
+    case "promptRaised":
+    case "promptEnded":
+      return turn.executionId !== "" && update.value.executionId === turn.executionId;
+    case "sessionDeleted":
+      return true;
+    default:
+      return false;
+  }
+}
