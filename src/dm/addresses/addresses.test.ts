@@ -1,0 +1,147 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import type { AgentEntry, PeerEntry } from "../ports/directory.js";
+import { localAddress, peerAddress } from "./addressForms.js";
+import { aliasForms } from "./aliasForms.js";
+import { MAIN, resolveTarget, type Neighbourhood } from "./resolveTarget.js";
+import { parseTarget } from "./targetGrammar.js";
+
+const agent = (name: string, more: Partial<AgentEntry> = {}): AgentEntry => ({
+  name,
+  title: name,
+  description: "",
+  main: false,
+  private: false,
+  messaging: true,
+  ...more,
+});
+const peer = (name: string, agents?: readonly string[]): PeerEntry => ({
+  name,
+  address: "127.0.0.1:1",
+  pin: "",
+  ...(agents === undefined ? {} : { agents }),
+});
+
+describe("the grammar", () => {
+  test.each([
+    ["", { kind: "empty" }],
+    [" @@ ", { kind: "empty" }],
+    ["@bob", { kind: "bare", text: "bob" }],
+    [" Code Reviewer ", { kind: "bare", text: "Code Reviewer" }],
+    ["agent:Bob", { kind: "local", name: "bob" }],
+    ["agent:", { kind: "invalid" }],
+    ["south/Bob", { kind: "peerAgent", peer: "south", agent: "Bob" }],
+    ["South/bob", { kind: "invalid" }],
+    ["a/b/c", { kind: "invalid" }],
+    ["bob@laptop", { kind: "connection", handle: "bob", connection: "laptop" }],
+    ["bob@", { kind: "invalid" }],
+    ["b\nob", { kind: "invalid" }],
+    ["x".repeat(201), { kind: "invalid" }],
+  ])("reads %j", (typed, parsed) => {
+    expect(parseTarget(typed)).toEqual(parsed);
+  });
+
+  test("takes any text without throwing", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (typed) => {
+        expect(parseTarget(typed).kind).toBeTypeOf("string");
+      }),
+    );
+  });
+});
+
+describe("a resolution", () => {
+  const home: Neighbourhood = {
+    agents: [
+      agent("ann", { main: true, title: "Boss" }),
+      agent("bob", { title: "Code Reviewer" }),
+      agent("cat", { title: "code-reviewer" }),
+      agent("dan", { title: "ann" }),
+      agent("east", {}),
+      agent("ghost", { private: true, title: "Phantom" }),
+    ],
+    peers: [peer("east"), peer("west", ["eve"]), peer("boss")],
+  };
+  const meaning = (typed: string): string => {
+    const resolution = resolveTarget(parseTarget(typed), home);
+    switch (resolution.kind) {
+      case "local":
+        return `agent:${resolution.agent.name}`;
+      case "peer":
+        return `${resolution.peer.name}/${resolution.agent}`;
+      case "ambiguous":
+        return `ambiguous ${resolution.forms.join(" ")}`;
+      default:
+        return resolution.kind;
+    }
+  };
+
+  test.each([
+    ["BOB", "agent:bob"],
+    ["main", "agent:ann"],
+    ["agent:main", "agent:ann"],
+    ["ann", "agent:ann"],
+    ["code reviewer", "ambiguous agent:bob agent:cat"],
+    ["west", "west/main"],
+    ["west/eve", "west/eve"],
+    ["west/joe", "unknown"],
+    ["east", "ambiguous agent:east east/main"],
+    ["agent:east", "agent:east"],
+    ["east/main", "east/main"],
+    ["boss", "ambiguous agent:ann boss/main"],
+    ["ghost", "unknown"],
+    ["phantom", "unknown"],
+    ["agent:ghost", "unknown"],
+    ["north/x", "unknownPeer"],
+    ["bob@laptop", "unknown"],
+  ])("of %j is %s", (typed, expected) => {
+    expect(meaning(typed)).toBe(expected);
+  });
+});
+
+test("every form that is printed means the agent that it was printed for, whatever the order of the rosters", () => {
+  const name = fc.stringMatching(/^[a-c][a-c_-]{0,2}$/);
+  const title = fc.oneof(name, fc.string({ maxLength: 6 }), fc.constant("Ab C"));
+  const neighbourhoods = fc.record({
+    agents: fc.uniqueArray(
+      fc.record({ name: fc.oneof(name, fc.constant(MAIN)), title }).map((entry) => agent(entry.name, entry)),
+      { selector: (entry) => entry.name, minLength: 1, maxLength: 5 },
+    ),
+    peers: fc.uniqueArray(
+      name.map((one) => peer(one)),
+      { selector: (entry) => entry.name, maxLength: 4 },
+    ),
+  });
+  fc.assert(
+    fc.property(neighbourhoods, fc.nat(4), ({ agents: drawn, peers }, mainIndex) => {
+      const agents = drawn.map((entry, index) => ({ ...entry, main: index === mainIndex % drawn.length }));
+      const forward = { agents, peers };
+      const backward = { agents: [...agents].reverse(), peers: [...peers].reverse() };
+      for (const entry of agents) {
+        const form = localAddress(entry, forward);
+        expect(localAddress(entry, backward)).toBe(form);
+        expect(resolveTarget(parseTarget(form), backward)).toMatchObject({
+          kind: "local",
+          agent: { name: entry.name },
+        });
+      }
+      for (const entry of peers) {
+        const form = peerAddress(entry, MAIN, forward);
+        expect(peerAddress(entry, MAIN, backward)).toBe(form);
+        expect(resolveTarget(parseTarget(form), backward)).toMatchObject({ kind: "peer", peer: { name: entry.name } });
+      }
+    }),
+  );
+});
+
+test("an alias is a word of the grammar, and never a reserved one", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (text) => {
+      for (const form of aliasForms(text)) expect(form).toMatch(/^[a-z0-9][a-z0-9_-]*$/);
+    }),
+  );
+  expect(aliasForms("Everyone")).toEqual([]);
+  expect(aliasForms("日本")).toEqual([]);
+  expect(aliasForms("Code Reviewer!")).toEqual(["code-reviewer", "codereviewer"]);
+});
