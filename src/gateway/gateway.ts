@@ -13,6 +13,7 @@ import type { ProcessTable } from "../base/processTable.js";
 import { systemProcessTable } from "../base/processTable.js";
 import type { Random } from "../base/random.js";
 import { systemRandom } from "../base/random.js";
+import { SecretRegistry } from "../base/secretRegistry.js";
 import { openIdentity } from "../rpc/tls/identityKey.js";
 import { leafSource } from "../rpc/tls/leafCertificate.js";
 import { openStore } from "../store/store.js";
@@ -74,12 +75,12 @@ export async function startGateway(options: GatewayOptions, makeRooms: MakeRooms
     undo.add(() => rooms.dm.close());
     await rooms.owner.recover();
 
-    let listeners: GatewayListeners | undefined;
-    const control = createControl(context, () => ({ ...rooms, listeners, undo }));
-    listeners = await startListeners(
+    const opened: { listeners?: GatewayListeners } = {};
+    const control = createControl(context, () => ({ ...rooms, listeners: opened.listeners, undo }));
+    const listeners = await startListeners(
       context,
       rooms,
-      gatewayServices(context, rooms, control, { listeners: () => listeners?.open ?? [], undo }),
+      gatewayServices(context, rooms, control, { listeners: () => opened.listeners?.open ?? [], undo }),
       {
         tokensFile: clientTokensPath(paths.root, config.clientTokensFile),
         beforeClients: async () => {
@@ -89,6 +90,7 @@ export async function startGateway(options: GatewayOptions, makeRooms: MakeRooms
         undo,
       },
     );
+    opened.listeners = listeners;
     log.info({ home: paths.root, epoch: store.epoch, addresses: listeners.addresses }, "serving");
     return {
       home: paths.root,
@@ -115,7 +117,8 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
   ensureHome(paths);
   const agents = createAgentDirectory(loadAgents(paths.agentsDir));
   const { logDestination: destination, maxPageCount } = options;
-  const log = createLogger({ level: config.logLevel, ...(destination === undefined ? {} : { destination }) });
+  const secrets = new SecretRegistry();
+  const log = createLogger({ level: config.logLevel, secrets, ...(destination === undefined ? {} : { destination }) });
   const limits = maxPageCount === undefined ? {} : { maxPageCount };
   const store = await openStore(paths, { clock, random, logger: log, ...limits });
   undo.add(() => store.close());
@@ -126,5 +129,5 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
     events.end();
   });
   const { budgets } = config;
-  return { paths, config, budgets, agents, store, leaves, peers, events, env, log, clock, random, table };
+  return { paths, config, budgets, agents, store, leaves, peers, events, env, log, secrets, clock, random, table };
 }

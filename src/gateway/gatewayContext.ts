@@ -5,6 +5,7 @@ import type { HomePaths } from "../base/home.js";
 import type { Logger } from "../base/logger.js";
 import type { ProcessTable } from "../base/processTable.js";
 import type { Random } from "../base/random.js";
+import type { SecretRegistry } from "../base/secretRegistry.js";
 import type { LeafSource } from "../rpc/tls/leafCertificate.js";
 import type { Store } from "../store/store.js";
 import type { PeerTable } from "./access/peerTable.js";
@@ -25,6 +26,8 @@ export interface GatewayContext {
   readonly events: OperatorEvents;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
+  /** Secrets that no log line may hold. */
+  readonly secrets: SecretRegistry;
   readonly clock: Clock;
   readonly random: Random;
   readonly table: ProcessTable;

@@ -1,5 +1,5 @@
 import { createDeferred } from "../base/deferred.js";
-import { toTimestamp } from "./edge/timestamp.js";
+import { toTimestamp } from "../rpc/wire/times.js";
 import type { Cleanups } from "./cleanups.js";
 import type { GatewayContext, GatewayRooms } from "./gatewayContext.js";
 import type { GatewayListeners } from "./gatewayListeners.js";

@@ -17,16 +17,6 @@ export interface LiveWorker extends ProcessIdentity {
 /** Names the living worker processes, those included that are not proved yet. */
 export type LiveWorkers = () => readonly LiveWorker[];
 
-/** What is left out of a policy. */
-export interface PolicyOptions {
-  /** Leaves out the instructions file and memory. */
-  readonly ignoreRules?: boolean;
-  /** Leaves out plugins, hooks, MCP servers and user configuration. */
-  readonly safeMode?: boolean;
-  /** Built-in defaults instead of the agent's configuration. */
-  readonly ignoreUserConfig?: boolean;
-}
-
 /** A turn with its place in the order of inputs. */
 export interface NumberedTurn {
   /** Rises with each input of the home. */
@@ -46,8 +36,6 @@ export interface OwnerRoom {
   readonly peerCheck?: (peer: PeerCredentials | undefined, socket: Socket) => void;
   /** See {@link LiveWorkers}. */
   readonly liveWorkers: LiveWorkers;
-  /** An agent's policy as it would be frozen into a session, an encoded talaria.types.v1.Policy. @throws RpcError AGENT_INVALID. */
-  freezePolicy(agent: string, options?: PolicyOptions): Uint8Array;
   /** Turns of a session, oldest first: those queued after input number `after` (0 for all), at most `limit`. */
   turnsOf(sessionId: string, after: number, limit: number): readonly NumberedTurn[];
   /** Tells the viewers of a session that its own data changed, or that it is gone. */

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
 import { createClient } from "../../src/rpc/clients/connectClient.js";
-import { Policy } from "../../src/gen/talaria/types/v1/policy.js";
 import type { Gateway, GatewayOptions } from "../../src/gateway/gateway.js";
 import { startGateway } from "../../src/gateway/gateway.js";
 import type { GatewayContext, GatewayRooms } from "../../src/gateway/gatewayContext.js";
@@ -31,7 +30,6 @@ export function idleRooms(calls: string[] = []): GatewayRooms {
       clientServices: [],
       authenticate: () => ({ kind: "anonymous" }),
       liveWorkers: () => [],
-      freezePolicy: () => Policy.encode(Policy.fromPartial({ runtime: "echo" })).finish(),
       turnsOf: () => [],
       sessionChanged: (sessionId) => {
         calls.push(`changed ${sessionId}`);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { RpcError } from "../../rpc/rpcError.js";
+import type { RpcError } from "../../rpc/rpcError.js";
 import { checkClientBind } from "./checkClientBind.js";
 
 test.each(["127.0.0.1", "127.8.8.8", "::1", "localhost"])("%s is on this machine", (host) => {

@@ -1,23 +1,21 @@
 import { z } from "zod";
 
-import { LIMITS } from "../../base/limits.js";
 import { VERSION } from "../../base/version.js";
+import { gatewayInfo } from "../../dm/gatewayInfo.js";
+import type { Duration } from "../../gen/google/protobuf/duration.js";
 import { AdminServiceService } from "../../gen/talaria/gateway/v1/admin_service.js";
-import type { GatewayInfo } from "../../gen/talaria/dm/v1/roster.js";
 import type { ServiceImplementation } from "../../rpc/harness/implementService.js";
 import { implementService } from "../../rpc/harness/implementService.js";
 import { defineServerStream, defineUnary, defineUnimplemented } from "../../rpc/harness/methods.js";
+import { readStoreId } from "../../store/deliveries/storeId.js";
 import { readStatus } from "../../store/queries/status.js";
-import { readDeliveryTotals } from "../../store/queries/deliveryTotals.js";
+import { type DeliveryTotals, readDeliveryTotals } from "../../store/deliveries/deliveryTotals.js";
 import { requestIdField } from "../edge/fields.js";
-import { fromDuration, toDuration, toTimestamp } from "../edge/timestamp.js";
+import { fromDuration, toDuration, toTimestamp } from "../../rpc/wire/times.js";
 import type { GatewayContext, GatewayRooms } from "../gatewayContext.js";
 import type { GatewayControl } from "../gatewayControl.js";
 import type { OpenListener } from "../gatewayListeners.js";
 import type { LoopDelay } from "./loopDelay.js";
-
-/** The revision of the contract that this program speaks. */
-const PROTOCOL = 1;
 
 /** What {@link createAdminService} shows and steers. */
 export interface AdminServiceOptions {
@@ -34,6 +32,7 @@ export function createAdminService(
 ): ServiceImplementation {
   const { store, config, budgets, clock, paths, leaves, events } = context;
   const startedAt = toTimestamp(clock.now());
+  const info = gatewayInfo({ name: config.name, version: VERSION, storeId: readStoreId(store.reader) }, budgets);
   const running = (): number => readStatus(store.reader).turns.running;
 
   return implementService(AdminServiceService, {
@@ -42,11 +41,11 @@ export function createAdminService(
       async handle() {
         const { counts, deliveries } = store.reader.snapshot((at) => ({
           counts: readStatus(at),
-          deliveries: readDeliveryTotals(at),
+          deliveries: deliveryCounts(readDeliveryTotals(at)),
         }));
         const workers = rooms.owner.counts();
         return {
-          info: gatewayInfo(context),
+          info,
           epoch: BigInt(store.epoch),
           startedAt,
           pid: process.pid,
@@ -95,13 +94,10 @@ export function createAdminService(
     drain: defineUnary({
       schema: z.object({
         requestId: requestIdField,
-        budget: z
-          .object({ seconds: z.bigint(), nanos: z.int() })
-          .refine((budget) => fromDuration(budget) >= 0 && fromDuration(budget) <= 86_400_000, "must be 0 s to 24 h")
-          .optional(),
+        budget: z.object({ seconds: z.bigint(), nanos: z.int() }).refine(isBudget, "must be 0 s to 24 h").optional(),
       }),
       async handle({ budget }, { log }) {
-        const graceMs = budget === undefined ? budgets.drainMs : fromDuration(budget);
+        const graceMs = fromDuration(budget) ?? budgets.drainMs;
         const stillRunning = running();
         control.drain(graceMs).catch((error: unknown) => {
           log.error({ err: error }, "draining failed");
@@ -112,22 +108,14 @@ export function createAdminService(
   });
 }
 
-/** What this gateway says of itself to clients and peers. */
-export function gatewayInfo({
-  config,
-  budgets,
-  store,
-}: Pick<GatewayContext, "config" | "budgets" | "store">): GatewayInfo {
-  return {
-    name: config.name,
-    version: VERSION,
-    protocolMin: PROTOCOL,
-    protocolMax: PROTOCOL,
-    dedupeHorizon: toDuration(budgets.dedupeHorizonMs),
-    messageLifetime: toDuration(budgets.messageLifetimeMs),
-    maxBodyCodePoints: LIMITS.bodyCodePoints,
-    storeId: store.homeId,
-  };
+function deliveryCounts({ accepted, states }: DeliveryTotals) {
+  const { queued, claimed } = states;
+  return { accepted, queued, claimed, ended: accepted - queued - claimed };
+}
+
+function isBudget(budget: Duration): boolean {
+  const ms = fromDuration(budget) ?? -1;
+  return ms >= 0 && ms <= 86_400_000;
 }
 
 function bigints<Key extends string>(counts: Readonly<Record<Key, number>>): Record<Key, bigint> {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import type { WatchEventsResponse } from "../../gen/talaria/gateway/v1/admin_service.js";
 import type { Cursor } from "../../gen/talaria/types/v1/cursor.js";
-import { toTimestamp } from "../edge/timestamp.js";
+import { toTimestamp } from "../../rpc/wire/times.js";
 
 /** What an operator should know of; a gap is added by the watch itself. */
 export type OperatorEvent = Exclude<NonNullable<WatchEventsResponse["event"]>, { readonly $case: "gap" }>;

@@ -3,7 +3,7 @@ import type { ExportSessionResponse } from "../../gen/talaria/gateway/v1/session
 import { readTranscript } from "../../store/queries/transcript.js";
 import type { Queryable } from "../../store/sql.js";
 import type { OwnerRoom } from "../ports.js";
-import { toMessage } from "./toMessage.js";
+import { toMessage } from "../../owner/records/toMessage.js";
 
 /** Rows that are read at once: an export of a long session goes out at its reader's pace. */
 const CHUNK = 100;

@@ -2,6 +2,8 @@ import { digestOf } from "../../base/digest.js";
 import { newId } from "../../base/ids.js";
 import type { Session } from "../../gen/talaria/gateway/v1/session.js";
 import { SessionServiceService } from "../../gen/talaria/gateway/v1/session_service.js";
+import { Policy } from "../../gen/talaria/types/v1/policy.js";
+import { freezePolicy } from "../../owner/policy/freezePolicy.js";
 import type { ServiceImplementation } from "../../rpc/harness/implementService.js";
 import { implementService } from "../../rpc/harness/implementService.js";
 import { defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
@@ -24,8 +26,8 @@ import type { GatewayContext } from "../gatewayContext.js";
 import type { OwnerRoom } from "../ports.js";
 import { exportSession } from "./exportSession.js";
 import { sessionSchemas } from "./sessionSchemas.js";
-import { toMessage } from "./toMessage.js";
-import { fromOnUnknown, fromSessionState, toSession } from "./toSession.js";
+import { toMessage } from "../../owner/records/toMessage.js";
+import { fromOnUnknown, fromSessionState, toSession } from "../../owner/records/toSession.js";
 
 /** What a reader sees where a conversation was reset. */
 const RESET_TEXT = "The conversation was reset here.";
@@ -33,7 +35,7 @@ const RESET_TEXT = "The conversation was reset here.";
 /** Makes SessionService. */
 export function createSessionService(
   context: Pick<GatewayContext, "store" | "agents" | "clock" | "random" | "budgets">,
-  owner: Pick<OwnerRoom, "freezePolicy" | "turnsOf" | "sessionChanged">,
+  owner: Pick<OwnerRoom, "turnsOf" | "sessionChanged">,
 ): ServiceImplementation {
   const { store, agents, clock, random, budgets } = context;
   const { reader, writer } = store;
@@ -94,7 +96,7 @@ export function createSessionService(
       schema: sessionSchemas.createSession,
       async handle(request, { principal }) {
         const { requestId, agent, title, onUnknown, ignoreRules, safeMode, ignoreUserConfig } = request;
-        agents.require(agent);
+        const found = agents.require(agent);
         if (title === BOT_CHAT_TITLE) throw new RpcError("SESSION_PROTECTED", { message: "Only messages create it." });
         const choice = fromOnUnknown(onUnknown) ?? "pause";
         const outcome = await writer.execute(createSession, {
@@ -103,7 +105,7 @@ export function createSessionService(
           agent,
           title,
           onUnknown: choice,
-          policy: owner.freezePolicy(agent, { ignoreRules, safeMode, ignoreUserConfig }),
+          policy: encodePolicy(freezePolicy(found, { ignoreRules, safeMode, ignoreUserConfig })),
         });
         return { session: sessionOf(sessionIdOf(outcome)) };
       },
@@ -146,7 +148,7 @@ export function createSessionService(
         const outcome = await writer.execute(resetSession, {
           ...requestOf(principal, requestId, [sessionId]),
           sessionId,
-          policy: owner.freezePolicy(requireRow(sessionId).agent),
+          policy: encodePolicy(freezePolicy(agents.require(requireRow(sessionId).agent))),
           boundary: RESET_TEXT,
         });
         sessionIdOf(outcome);
@@ -174,6 +176,10 @@ export function createSessionService(
       },
     }),
   });
+}
+
+function encodePolicy(policy: Policy): Uint8Array {
+  return Policy.encode(policy).finish();
 }
 
 function sessionIdOf(outcome: SessionRequestOutcome): string {

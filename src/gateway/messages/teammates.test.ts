@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+
+import type { AgentEntry, PeerEntry } from "../../dm/ports/directory.js";
+import { listTeammates } from "./teammates.js";
+
+const agent = (name: string, more: Partial<AgentEntry> = {}): AgentEntry => ({
+  name,
+  title: name,
+  description: "",
+  main: false,
+  private: false,
+  messaging: true,
+  ...more,
+});
+const peer = (name: string, agents?: readonly string[]): PeerEntry => ({
+  name,
+  address: "127.0.0.1:1",
+  pin: "",
+  ...(agents === undefined ? {} : { agents }),
+});
+const addresses = (agents: AgentEntry[], peers: PeerEntry[], asking?: string): string[] =>
+  listTeammates(agents, peers, asking).map(({ address }) => address);
+
+test("local agents come first, then the peers' main agents", () => {
+  expect(addresses([agent("ada"), agent("bob")], [peer("east")])).toEqual(["ada", "bob", "east"]);
+});
+
+test("the agent that asks, private ones and those without messaging are left out", () => {
+  const agents = [agent("ada"), agent("bob", { private: true }), agent("eve", { messaging: false }), agent("joe")];
+  expect(addresses(agents, [], "ada")).toEqual(["joe"]);
+});
+
+test("a name that is both has a form of its own for each", () => {
+  expect(addresses([agent("east")], [peer("east")])).toEqual(["agent:east", "east/main"]);
+});
+
+test("of a peer the configured agents are listed", () => {
+  expect(addresses([], [peer("east", ["eve", "joe"])])).toEqual(["east/eve", "east/joe"]);
+});

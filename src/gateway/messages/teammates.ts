@@ -1,0 +1,35 @@
+import type { AgentEntry, PeerEntry } from "../../dm/ports/directory.js";
+import { localAddress, peerAddress } from "../../dm/addresses/addressForms.js";
+import { MAIN } from "../../dm/addresses/resolveTarget.js";
+import { rosterOf } from "../../dm/addresses/roster.js";
+import { Liveness } from "../../gen/talaria/dm/v1/roster.js";
+import type { Teammate } from "../../gen/talaria/gateway/v1/agent_service.js";
+
+/**
+ * Everyone that can be sent to from here, local agents first, each with the shortest form that reaches it. Of a peer the agents
+ * that the configuration names are listed, else its main agent.
+ * @param asking the agent that asks and is left out; undefined for a client
+ */
+export function listTeammates(
+  agents: readonly AgentEntry[],
+  peers: readonly PeerEntry[],
+  asking: string | undefined,
+): readonly Teammate[] {
+  const neighbourhood = { agents, peers };
+  const local = rosterOf(agents)
+    .filter(({ name }) => name !== asking)
+    .flatMap((entry): readonly Teammate[] => {
+      const agent = agents.find(({ name }) => name === entry.name);
+      if (agent === undefined) return [];
+      const address = localAddress(agent, neighbourhood);
+      return [{ address, gateway: "", entry: { ...entry, address } }];
+    });
+  const far = peers.flatMap((peer) =>
+    (peer.agents ?? [MAIN]).map((name): Teammate => {
+      const address = peerAddress(peer, name, neighbourhood);
+      const entry = { name, handle: name, title: "", description: "", main: name === MAIN, address };
+      return { address, gateway: peer.name, entry: { ...entry, liveness: Liveness.LIVENESS_UNSPECIFIED } };
+    }),
+  );
+  return [...local, ...far];
+}

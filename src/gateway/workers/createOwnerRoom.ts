@@ -1,0 +1,91 @@
+import type { WorkerMessages } from "../../dm/services/workerMessages.js";
+import { createOwner, type Owner } from "../../owner/owner.js";
+import { readTurn } from "../../owner/records/readTurn.js";
+import { toTurn } from "../../owner/records/turnRecord.js";
+import type { ServiceImplementation } from "../../rpc/harness/implementService.js";
+import { failureOf, toFailure } from "../../rpc/wire/failure.js";
+import { turnsOfSession } from "../../store/queries/turns.js";
+import type { GatewayContext } from "../gatewayContext.js";
+import type { OwnerRoom } from "../ports.js";
+import { toWorker } from "./toWorker.js";
+import { turnOffer } from "./turnOffer.js";
+import { workerProgram } from "./workerProgram.js";
+
+/** What {@link createOwnerRoom} needs of direct messages. */
+export interface OwnerMessages {
+  readonly messages: WorkerMessages;
+  /** Called after a commit that changed deliveries. */
+  readonly onDeliveriesChanged: (deliveryIds: readonly string[]) => void;
+}
+
+/** Joins the owner of worker processes to the rest of the gateway. */
+export function createOwnerRoom(
+  context: GatewayContext,
+  { messages, onDeliveriesChanged }: OwnerMessages,
+  clientServices: (owner: Owner) => readonly ServiceImplementation[],
+): { readonly owner: Owner; readonly room: OwnerRoom } {
+  const { store, paths, budgets, clock, random, table, secrets, log, config, agents, events, env } = context;
+  const owner = createOwner({
+    store,
+    paths,
+    budgets,
+    clock,
+    random,
+    table,
+    secrets,
+    log: log.child({ component: "owner" }),
+    maxWorkers: config.workers.max,
+    poolSize: config.workers.poolSize,
+    program: workerProgram(env, paths.ownerSocket),
+    messages,
+    agent: (name) => agents.require(name),
+    offer: (name, botChat) => turnOffer(context, name, botChat),
+    listeners: {
+      effects: ({ changed }) => {
+        onDeliveriesChanged(changed);
+      },
+      unknownOutcome: (inputId) => {
+        events.publish({ $case: "unknownOutcome", value: { turn: readTurn(store.reader, inputId) } });
+      },
+      workerTrouble: (agent, error) => {
+        events.publish({ $case: "workerTrouble", value: { agent, failure: toFailure(failureOf(error)) } });
+      },
+      promptWaiting: (promptId, sessionId) => {
+        events.publish({ $case: "promptWaiting", value: { promptId, sessionId } });
+      },
+    },
+  });
+  return {
+    owner,
+    room: {
+      workerServices: owner.workerServices,
+      clientServices: clientServices(owner),
+      authenticate: owner.authenticate,
+      peerCheck: owner.peerCheck,
+      liveWorkers: () => owner.liveWorkers(),
+      turnsOf: (sessionId, after, limit) =>
+        turnsOfSession(store.reader, sessionId, after, limit).map((rows) => ({
+          sequence: rows.input.sequence,
+          turn: toTurn(rows),
+        })),
+      sessionChanged: (sessionId) => {
+        owner.sessionChanged(sessionId);
+      },
+      workers: () =>
+        owner.parts.launcher.live.map((launch) =>
+          toWorker(
+            launch,
+            owner.turns().find((turn) => turn.launch === launch),
+            table,
+          ),
+        ),
+      counts: () => owner.counts(),
+      recover: () => owner.recover(),
+      start: () => {
+        owner.start();
+      },
+      drain: (graceMs) => owner.drain(graceMs),
+      close: () => owner.close(),
+    },
+  };
+}
