@@ -1,0 +1,147 @@
+import {
+  Delivery,
+  deliveryStateToJSON,
+  DeliveryState,
+  type Delivery as DeliveryMessage,
+} from "../../gen/talaria/dm/v1/delivery.js";
+import { DirectMessageServiceService } from "../../gen/talaria/dm/v1/direct_message_service.js";
+import type { Failure } from "../../gen/talaria/types/v1/failure.js";
+import { reasonOfNumber } from "../../rpc/reasons.js";
+import { CliError } from "../cliError.js";
+import type { CommandContext } from "../commandContext.js";
+import type { GatewayClient } from "../gatewayClient.js";
+import { localTime, shortName } from "../render/names.js";
+import { table } from "../render/table.js";
+
+/** A message as typed. */
+export interface DmSendOptions {
+  readonly target: string;
+  readonly body: string;
+  readonly from?: string;
+  readonly inReplyTo?: string;
+  readonly requestId?: string;
+  readonly wait?: boolean;
+}
+
+/** Sends a message; with `wait`, prints the reply. @throws CliError where the delivery ends without one. */
+export async function dmSend(context: CommandContext, options: DmSendOptions): Promise<void> {
+  const gateway = await context.gateway();
+  const { delivery } = await gateway.call(DirectMessageServiceService.sendDirectMessage, {
+    requestId: options.requestId ?? context.newRequestId(),
+    target: options.target,
+    body: options.body,
+    inReplyTo: options.inReplyTo ?? "",
+    onBehalfOf: options.from ?? "",
+    trace: undefined,
+  });
+  if (delivery === undefined) return;
+  if (options.wait !== true) {
+    context.print(Delivery.toJSON(delivery), () => `${delivery.deliveryId} ${stateOf(delivery)}`);
+    return;
+  }
+  const ended = await lastOf(gateway, delivery);
+  if (context.json) context.print(Delivery.toJSON(ended), () => "");
+  if (ended.state === DeliveryState.DELIVERY_STATE_REPLIED) {
+    if (!context.json) context.terminal.out(`${ended.reply?.text ?? ""}\n`);
+  } else if (ended.state !== DeliveryState.DELIVERY_STATE_SILENT) throw failureOf(ended);
+}
+
+/** Shows one delivery. */
+export async function dmShow(context: CommandContext, deliveryId: string): Promise<void> {
+  const gateway = await context.gateway();
+  const { delivery } = await gateway.call(DirectMessageServiceService.getDelivery, { deliveryId });
+  if (delivery !== undefined) context.print(Delivery.toJSON(delivery), () => describe(delivery));
+}
+
+/** Lists deliveries, newest first. */
+export async function dmList(
+  context: CommandContext,
+  { agent = "", limit }: { readonly agent?: string; readonly limit: number },
+): Promise<void> {
+  const gateway = await context.gateway();
+  const found: DeliveryMessage[] = [];
+  for (let pageToken = "", more = true; more; more = pageToken !== "" && found.length < limit) {
+    const pageSize = Math.min(100, limit - found.length);
+    const request = { pageSize, pageToken, states: [], agent, gateway: "" };
+    const page = await gateway.call(DirectMessageServiceService.listDeliveries, request);
+    found.push(...page.deliveries);
+    pageToken = page.nextPageToken;
+  }
+  context.print(
+    found.map((delivery) => Delivery.toJSON(delivery)),
+    () =>
+      table(
+        ["DELIVERY", "STATE", "FROM", "TO", "CREATED"],
+        found.map((delivery) => [
+          delivery.deliveryId,
+          stateOf(delivery),
+          delivery.sender?.id ?? "",
+          delivery.target,
+          localTime(delivery.createdAt),
+        ]),
+      ),
+  );
+}
+
+/** Prints a delivery at each change, until its end. */
+export async function dmWatch(context: CommandContext, deliveryId: string): Promise<void> {
+  const gateway = await context.gateway();
+  const watch = gateway.stream(DirectMessageServiceService.watchDelivery, { deliveryId, cursor: undefined });
+  for await (const { delivery } of watch) {
+    if (delivery === undefined) continue;
+    context.print(Delivery.toJSON(delivery), () => {
+      const reply = delivery.reply === undefined ? "" : `: ${delivery.reply.text}`;
+      const failure = delivery.failure === undefined ? "" : `: ${describeFailure(delivery.failure)}`;
+      return `${stateOf(delivery)}${reply}${failure}`;
+    });
+  }
+}
+
+async function lastOf(gateway: GatewayClient, sent: DeliveryMessage): Promise<DeliveryMessage> {
+  let last = sent;
+  const request = { deliveryId: sent.deliveryId, cursor: undefined };
+  for await (const { delivery } of gateway.stream(DirectMessageServiceService.watchDelivery, request)) {
+    last = delivery ?? last;
+  }
+  return last;
+}
+
+function stateOf(delivery: DeliveryMessage): string {
+  return shortName(deliveryStateToJSON(delivery.state), "DELIVERY_STATE_");
+}
+
+function describeFailure(failure: Failure): string {
+  return `${reasonOfNumber(failure.reason) ?? failure.foreignReason} ${failure.message}`;
+}
+
+function failureOf(delivery: DeliveryMessage): CliError {
+  const { failure } = delivery;
+  const reason = failure === undefined ? undefined : reasonOfNumber(failure.reason);
+  const message = `The delivery ${delivery.deliveryId} ended ${stateOf(delivery)}: ${failure?.message ?? "no cause was given"}`;
+  return new CliError(reason ?? "UNKNOWN_ERROR", message, failure?.hint ?? "");
+}
+
+function describe(delivery: DeliveryMessage): string {
+  const { reply, failure, lastError } = delivery;
+  const lines: [string, string][] = [
+    ["delivery", delivery.deliveryId],
+    ["state", stateOf(delivery)],
+    ["from", delivery.sender?.id ?? ""],
+    ["to", delivery.target],
+    ["created", localTime(delivery.createdAt)],
+    ["expires", localTime(delivery.expiresAt)],
+    ["claimed", localTime(delivery.claimedAt)],
+    ["ended", localTime(delivery.endedAt)],
+    ["attempts", String(delivery.attempts)],
+    ["position", delivery.position === 0 ? "" : String(delivery.position)],
+    ["path", delivery.hops.map(({ gateway }) => gateway).join(" > ")],
+    ["body", delivery.bodyRemoved ? "(removed)" : delivery.body],
+    ["reply", reply?.text ?? ""],
+    ["failure", failure === undefined ? "" : describeFailure(failure)],
+    ["last error", lastError === undefined ? "" : describeFailure(lastError)],
+  ];
+  return lines
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${name.padEnd(11)}${value}`)
+    .join("\n");
+}

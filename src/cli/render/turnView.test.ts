@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+
+import { DeltaChannel, type TurnEvent } from "../../gen/talaria/types/v1/event.js";
+import { TurnView } from "./turnView.js";
+
+const delta = (text: string, channel: DeltaChannel = DeltaChannel.DELTA_CHANNEL_ANSWER): TurnEvent => ({
+  event: { $case: "delta", value: { text, channel } },
+});
+const started: TurnEvent = {
+  event: { $case: "toolStarted", value: { toolCallId: "1", name: "clock", arguments: undefined, truncated: false } },
+};
+
+function shown(live: boolean, events: readonly TurnEvent[], answer: string): string {
+  let output = "";
+  const view = new TurnView({ out: (text) => (output += text) }, live);
+  for (const event of events) view.show(event);
+  view.finish(answer);
+  return output;
+}
+
+test("in a terminal text comes as it is written, once", () => {
+  expect(shown(true, [delta("Hel"), delta("lo")], "Hello")).toBe("Hello\n");
+});
+
+test("in a terminal tools have lines of their own and reasoning is left out", () => {
+  const events = [delta("thinking", DeltaChannel.DELTA_CHANNEL_REASONING), delta("Wait"), started, delta("Done")];
+  expect(shown(true, events, "Done")).toBe("Wait\n[clock]\nDone\n");
+});
+
+test("in a terminal an answer without text events is printed", () => {
+  expect(shown(true, [], "Hello")).toBe("Hello\n");
+});
+
+test("piped, the answer alone is printed", () => {
+  expect(shown(false, [delta("Hel"), started, delta("lo")], "Hello")).toBe("Hello\n");
+  expect(shown(false, [], "")).toBe("");
+});
