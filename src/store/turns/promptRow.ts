@@ -29,3 +29,25 @@ export function openPromptRows(at: Queryable, sessionId: string): PromptRow[] {
     sessionId,
   );
 }
+
+/** Open prompts of the home or of one session, oldest first, after a place, at most `limit`. */
+export function listOpenPrompts(
+  at: Queryable,
+  filter: {
+    /** Only this session's; empty for all. */
+    readonly sessionId: string;
+    /** Place of the last row before; undefined from the start. */
+    readonly after: { readonly createdAt: number; readonly promptId: string } | undefined;
+    readonly limit: number;
+  },
+): PromptRow[] {
+  return at.all<PromptRow>(
+    `SELECT * FROM prompts WHERE end IS NULL AND (? = '' OR session_id = ?) AND (created_at, prompt_id) > (?, ?)
+     ORDER BY created_at, prompt_id LIMIT ?`,
+    filter.sessionId,
+    filter.sessionId,
+    filter.after?.createdAt ?? -1,
+    filter.after?.promptId ?? "",
+    filter.limit,
+  );
+}
