@@ -3,7 +3,7 @@ import { LIMITS } from "../base/limits.js";
 import type { GatewayInfo } from "../gen/talaria/dm/v1/roster.js";
 import type { RpcError } from "../rpc/rpcError.js";
 import { reasonError } from "../rpc/rpcError.js";
-import { fromDuration, toDuration } from "./wire/times.js";
+import { fromDuration, toDuration } from "../rpc/wire/times.js";
 
 /** Contract revisions that this program speaks. */
 export const PROTOCOL = Object.freeze({ min: 1, max: 1 });

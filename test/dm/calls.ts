@@ -10,7 +10,7 @@ import {
 import type { DeliverDMRequest, Envelope } from "../../src/gen/talaria/dm/v1/peer_service.js";
 import { readStream } from "../../src/rpc/clients/readStream.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
-import { toTimestamp } from "../../src/dm/wire/times.js";
+import { toTimestamp } from "../../src/rpc/wire/times.js";
 import { DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
 
 let keys = 0;

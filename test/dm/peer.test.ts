@@ -7,7 +7,7 @@ import { openBidi } from "../../src/rpc/clients/openBidi.js";
 import { readStream } from "../../src/rpc/clients/readStream.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
-import { toTimestamp } from "../../src/dm/wire/times.js";
+import { toTimestamp } from "../../src/rpc/wire/times.js";
 import { deliverRequest, ended, get, refusal, send, stateName } from "./calls.js";
 import {
   freshHome,

@@ -5,7 +5,7 @@ import type { DeliverDMRequest } from "../../gen/talaria/dm/v1/peer_service.js";
 import { invalidField, reasonError } from "../../rpc/rpcError.js";
 import type { IncomingMessage } from "../admission/origin.js";
 import { fromHop } from "../wire/receiptWire.js";
-import { fromTimestamp } from "../wire/times.js";
+import { fromTimestamp } from "../../rpc/wire/times.js";
 
 const SENDER_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/;
 const KEY = /^[A-Za-z0-9._:-]{1,128}$/;

@@ -24,7 +24,7 @@ import type { DeliveryHub } from "../deliveryHub.js";
 import { gatewayInfo, type GatewayIdentity } from "../gatewayInfo.js";
 import type { AgentDirectory } from "../ports/directory.js";
 import { toHop } from "../wire/deliveryWire.js";
-import { failureOfError, toFailure } from "../wire/failureWire.js";
+import { failureOf, toFailure } from "../../rpc/wire/failure.js";
 import { toReceipt } from "../wire/receiptWire.js";
 import { messageOfEnvelope } from "./envelopeOrigin.js";
 import { watchReceipts } from "./watchReceipts.js";
@@ -141,7 +141,7 @@ async function deliverBatch(
     const result = results[index] ?? admitted.shift();
     if (result === undefined) throw new Error("the door has answered too few messages");
     return "refused" in result
-      ? { requestId, result: { $case: "refused", value: toFailure(failureOfError(result.refused)) } }
+      ? { requestId, result: { $case: "refused", value: toFailure(failureOf(result.refused)) } }
       : { requestId, result: { $case: "accepted", value: toAcceptance(result) } };
   });
 }

@@ -1,8 +1,9 @@
 import type { Delivery, Hop, Reply } from "../../gen/talaria/dm/v1/delivery.js";
 import type { StoredDelivery, StoredHop, StoredReply } from "../../store/deliveries/storedDelivery.js";
-import { toFailure } from "./failureWire.js";
-import { WIRE_AUTHOR_KIND, WIRE_ROUTE, WIRE_STATE } from "./stateWire.js";
-import { toOptionalTimestamp, toTimestamp } from "./times.js";
+import { toAuthor } from "../../rpc/wire/author.js";
+import { toFailure } from "../../rpc/wire/failure.js";
+import { WIRE_ROUTE, WIRE_STATE } from "./stateWire.js";
+import { toOptionalTimestamp, toTimestamp } from "../../rpc/wire/times.js";
 
 /** A delivery as the contract writes it. @param position place in its lane, 0 when it does not wait */
 export function toDelivery(delivery: StoredDelivery, position: number): Delivery {
@@ -12,12 +13,7 @@ export function toDelivery(delivery: StoredDelivery, position: number): Delivery
     key: delivery.key,
     state: WIRE_STATE[delivery.state],
     route: WIRE_ROUTE[delivery.route],
-    sender: {
-      kind: WIRE_AUTHOR_KIND[sender.kind],
-      id: sender.id,
-      displayName: sender.displayName,
-      sentBy: sender.sentBy,
-    },
+    sender: toAuthor(sender),
     senderSessionId: delivery.senderSessionId ?? "",
     target: delivery.target,
     recipient: { gateway: delivery.recipientGateway, agent: delivery.recipientAgent },

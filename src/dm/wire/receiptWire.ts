@@ -7,9 +7,10 @@ import type { Receipt } from "../../gen/talaria/dm/v1/peer_service.js";
 import type { StoredReceipt } from "../../store/deliveries/applyReceipts.js";
 import type { StoredDelivery, StoredHop, StoredReply } from "../../store/deliveries/storedDelivery.js";
 import { toReply } from "./deliveryWire.js";
-import { fromFailure, toFailure } from "./failureWire.js";
+import { toFailure } from "../../rpc/wire/failure.js";
+import { fromFailure } from "./fromFailure.js";
 import { storedState, WIRE_STATE } from "./stateWire.js";
-import { fromTimestamp, toTimestamp } from "./times.js";
+import { fromTimestamp, toTimestamp } from "../../rpc/wire/times.js";
 
 /** The receipt of an inbound delivery. @param position place in its lane, 0 when it does not wait */
 export function toReceipt(delivery: StoredDelivery, position: number): Receipt {

@@ -1,8 +1,6 @@
 import { DeliveryRoute, DeliveryState } from "../../gen/talaria/dm/v1/delivery.js";
-import { AuthorKind } from "../../gen/talaria/types/v1/author.js";
 import type { DeliveryState as StoredState } from "../../store/deliveries/deliveryState.js";
 import type { DeliveryRoute as StoredRoute } from "../../store/deliveries/storedDelivery.js";
-import type { StoredAuthorKind } from "../../store/turns/storedAuthor.js";
 
 /** States as the contract numbers them. */
 export const WIRE_STATE: Readonly<Record<StoredState, DeliveryState>> = {
@@ -30,13 +28,4 @@ export const WIRE_ROUTE: Readonly<Record<StoredRoute, DeliveryRoute>> = {
   peer_inbound: DeliveryRoute.DELIVERY_ROUTE_PEER_INBOUND,
   relay_outbound: DeliveryRoute.DELIVERY_ROUTE_RELAY_OUTBOUND,
   relay_inbound: DeliveryRoute.DELIVERY_ROUTE_RELAY_INBOUND,
-};
-
-/** Kinds of authors as the contract numbers them. */
-export const WIRE_AUTHOR_KIND: Readonly<Record<StoredAuthorKind, AuthorKind>> = {
-  client: AuthorKind.AUTHOR_KIND_CLIENT,
-  local_agent: AuthorKind.AUTHOR_KIND_LOCAL_AGENT,
-  peer_agent: AuthorKind.AUTHOR_KIND_PEER_AGENT,
-  relay_agent: AuthorKind.AUTHOR_KIND_RELAY_AGENT,
-  gateway: AuthorKind.AUTHOR_KIND_GATEWAY,
 };

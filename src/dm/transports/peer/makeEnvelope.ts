@@ -4,7 +4,7 @@ import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js
 import type { Queryable } from "../../../store/sql.js";
 import { bodySha256 } from "../../admission/messageDigest.js";
 import { toHop } from "../../wire/deliveryWire.js";
-import { toTimestamp } from "../../wire/times.js";
+import { toTimestamp } from "../../../rpc/wire/times.js";
 
 const LOCAL_AGENT = /^agent:([a-z0-9][a-z0-9_-]{0,63})$/;
 

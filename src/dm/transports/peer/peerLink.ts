@@ -14,7 +14,7 @@ import { claimedBy, lanesOf } from "../../../store/deliveries/outboundDeliveries
 import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
 import { gatewayInfo, whyUnfit } from "../../gatewayInfo.js";
 import { backoffMs } from "../../retryPolicy.js";
-import { failureOfError } from "../../wire/failureWire.js";
+import { failureOf } from "../../../rpc/wire/failure.js";
 import { fromReceipt } from "../../wire/receiptWire.js";
 import type { PeerConnection, PeerContext } from "./peerContext.js";
 import { askPeer, sendOne } from "./peerSender.js";
@@ -239,7 +239,7 @@ export class PeerLink {
     log.info({ gateway, reason: error.reason, failures: failures + 1, waitMs: wait }, "the peer cannot be reached");
     await store.writer.execute(recordDestinationFailure, {
       gateway,
-      error: failureOfError(error),
+      error: failureOf(error),
       nextAttemptAt: now + wait,
       now,
     });

@@ -13,7 +13,7 @@ import { applyReceipts } from "../../../store/deliveries/applyReceipts.js";
 import { readDestination } from "../../../store/deliveries/destinations.js";
 import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
 import { backoffMs, judgeAttempt } from "../../retryPolicy.js";
-import { failureOfError } from "../../wire/failureWire.js";
+import { failureOf } from "../../../rpc/wire/failure.js";
 import { fromHop, fromReceipt } from "../../wire/receiptWire.js";
 import { makeEnvelope } from "./makeEnvelope.js";
 import type { PeerContext } from "./peerContext.js";
@@ -103,7 +103,7 @@ async function notAccepted(context: PeerContext, delivery: StoredDelivery, error
   const { store, clock, random, budgets, afterCommit, log } = context;
   const { deliveryId, recipientGateway: gateway } = delivery;
   const verdict = judgeAttempt(error);
-  const failure = failureOfError(error);
+  const failure = failureOf(error);
   const now = clock.now();
   log.info({ deliveryId, gateway, reason: error.reason, verdict: verdict.kind }, "message not accepted by its peer");
   if (verdict.kind === "refused") {
