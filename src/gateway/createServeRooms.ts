@@ -3,6 +3,7 @@ import { freezePolicy } from "../owner/policy/freezePolicy.js";
 import { Policy } from "../gen/talaria/types/v1/policy.js";
 import type { GatewayContext, GatewayRooms } from "./gatewayContext.js";
 import { createDmRoom } from "./messages/createDmRoom.js";
+import { createTurnService } from "./turns/turnService.js";
 import { createOwnerRoom } from "./workers/createOwnerRoom.js";
 
 /** Makes the rooms that a served home has. Messages become inputs of the owner's, and its turns send messages. */
@@ -20,7 +21,7 @@ export function createServeRooms(context: GatewayContext): GatewayRooms {
         dm.onDeliveriesChanged(deliveryIds);
       },
     },
-    () => [],
+    (made) => [createTurnService(made)],
   );
   joined.owner = owner;
   return { owner: ownerRoom, dm: dmRoom };
