@@ -1,0 +1,14 @@
+/**
+ * A rule, the change that breaks it, and the test that must then fail.
+ * @typedef {object} Breakage
+ * @property {string} name short name, for the command line
+ * @property {string} rule the rule, in a line
+ * @property {string} file file that holds the rule
+ * @property {string} find text of the file that is replaced; stands there once
+ * @property {string} replace what it is replaced by
+ * @property {string} test file of the test
+ * @property {string} title pattern of the test's title
+ */
+
+/** The most important rules, each with a breakage that a named test catches. @type {readonly Breakage[]} */
+export const breakages = [];
