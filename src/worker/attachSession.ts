@@ -24,7 +24,12 @@ export class AttachSession {
 
   constructor(client: Client) {
     this.#call = openBidi(client, attachOfBytes);
-    this.#sender = new FrameSender(this.#call, LIMITS.outstandingBytes);
+    this.#sender = new FrameSender(this.#call, LIMITS.outstandingBytes, () => {
+      this.sendUrgent({
+        $case: "heartbeat",
+        value: { loopDelayMs: 0, residentBytes: BigInt(process.memoryUsage.rss()) },
+      });
+    });
     void this.#call.ended.then((error) => {
       this.#sender.close(error ?? new RpcError("UNAVAILABLE", { message: "The owner has ended the stream." }));
     });

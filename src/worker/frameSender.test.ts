@@ -129,6 +129,23 @@ test("heartbeats go past events that wait for credit, and a frame over the bound
   expect(sink.texts.at(-1)).toBe("waits");
 });
 
+test("a frame that has to wait for credit says so once, however often it is looked at", () => {
+  const sink = new FakeSink();
+  let starved = 0;
+  const sender: FrameSender = new FrameSender(sink, 1_000, () => {
+    starved += 1;
+    sender.sendUrgent({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 1n } });
+  });
+  void sender.emit(delta("x".repeat(600)));
+  void sender.send({ $case: "error", value: { reason: 0, message: "y".repeat(600) } });
+  sink.completeWrites();
+  sink.completeWrites();
+  expect(starved).toBe(1);
+  expect(sink.frames.map(({ frame }) => frame?.$case)).toEqual(["events", "heartbeat"]);
+  sender.acknowledge(2n);
+  expect(sink.frames.at(-1)).toMatchObject({ sequence: 3n, frame: { $case: "error" } });
+});
+
 test("closing fails the frames that wait and lets emitters go", async () => {
   const sink = new FakeSink();
   const sender = new FrameSender(sink, 100);

@@ -25,6 +25,7 @@ interface ControlItem {
   readonly kind: "frame";
   readonly frame: WorkerFrame;
   readonly sent: Deferred<void>;
+  starved: boolean;
 }
 
 type Item = ControlItem | EventBatch;
@@ -38,6 +39,7 @@ const READY = Promise.resolve();
 export class FrameSender {
   readonly #sink: FrameSink;
   readonly #encode = createFrameEncoder();
+  readonly #onStarved: () => void;
   #boundBytes: number;
   #sequence = 0n;
   #unacknowledged: { sequence: bigint; bytes: number }[] = [];
@@ -49,9 +51,14 @@ export class FrameSender {
   #waiting: Deferred<void>[] = [];
   #closed: Error | undefined;
 
-  /** @param boundBytes most bytes of unacknowledged frames. A frame larger than that goes alone. */
-  constructor(sink: FrameSink, boundBytes: number) {
+  /**
+   * @param boundBytes most bytes of unacknowledged frames. A frame larger than that goes alone.
+   * @param onStarved runs when a frame that is no event has to wait for credit: owners acknowledge now and then, and a
+   *   heartbeat always.
+   */
+  constructor(sink: FrameSink, boundBytes: number, onStarved: () => void = () => undefined) {
     this.#sink = sink;
+    this.#onStarved = onStarved;
     this.#boundBytes = boundBytes;
   }
 
@@ -87,7 +94,7 @@ export class FrameSender {
   send(frame: WorkerFrame): Promise<void> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     const sent = createDeferred<void>();
-    this.#queue.push({ kind: "frame", frame, sent });
+    this.#queue.push({ kind: "frame", frame, sent, starved: false });
     this.#pump();
     return sent.promise;
   }
@@ -146,7 +153,13 @@ export class FrameSender {
         if (this.#batchInFlight || !this.#sendBatch(item)) break;
       } else {
         const bytes = this.#encode({ sequence: this.#sequence + 1n, frame: item.frame });
-        if (!this.#fits(bytes.length)) break;
+        if (!this.#fits(bytes.length)) {
+          if (!item.starved) {
+            item.starved = true;
+            this.#onStarved();
+          }
+          break;
+        }
         this.#queue.shift();
         this.#writeBytes(bytes);
         item.sent.resolve();

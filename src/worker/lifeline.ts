@@ -34,6 +34,11 @@ export function startLifeline(script: URL, graceMs: number): Lifeline {
         break;
     }
   });
+  // Without its lifeline a worker must not go on.
+  thread.on("error", () => {
+    token.resolve("");
+    gone.abort();
+  });
   const order = (message: LifelineOrder): void => {
     thread.postMessage(message);
   };

@@ -11,6 +11,7 @@ import {
   type SendDirectMessageResponse,
   type StoreOperation,
 } from "../gen/talaria/owner/v1/execution_store_service.js";
+import type { ClientCallOptions } from "../rpc/clients/callOptions.js";
 import { readStream } from "../rpc/clients/readStream.js";
 import { unaryCall } from "../rpc/clients/unaryCall.js";
 import { RpcError } from "../rpc/rpcError.js";
@@ -38,6 +39,8 @@ export interface StoreClientOptions {
   readonly clock: Clock;
   /** Bound of one call with its repetitions, milliseconds. */
   readonly callMs: number;
+  /** Aborts, with an RpcError as its reason, when the owner is gone: calls end at once. */
+  readonly signal: AbortSignal;
   /** The turn's `traceparent`; empty for none. */
   readonly traceparent: string;
 }
@@ -54,17 +57,19 @@ export class StoreClient {
   readonly #client: Client;
   readonly #clock: Clock;
   readonly #callMs: number;
+  readonly #signal: AbortSignal;
   readonly #trace: TraceContext | undefined;
   readonly #writes = new Mutex();
   #fence: Fence;
   #sequence = 0n;
   #undecided: RpcError | undefined;
 
-  constructor({ client, fence, clock, callMs, traceparent }: StoreClientOptions) {
+  constructor({ client, fence, clock, callMs, signal, traceparent }: StoreClientOptions) {
     this.#client = client;
     this.#fence = fence;
     this.#clock = clock;
     this.#callMs = callMs;
+    this.#signal = signal;
     this.#trace = parseTraceparent(traceparent);
   }
 
@@ -142,8 +147,8 @@ export class StoreClient {
     }
   }
 
-  #options(timeoutMs: number): { timeoutMs: number; clock: Clock; trace?: TraceContext } {
-    const options = { timeoutMs, clock: this.#clock };
+  #options(timeoutMs: number): ClientCallOptions {
+    const options = { timeoutMs, clock: this.#clock, signal: this.#signal };
     return this.#trace === undefined ? options : { ...options, trace: this.#trace };
   }
 }
@@ -151,6 +156,9 @@ export class StoreClient {
 /** Whether a call failed in a way that leaves open whether it was carried out. */
 function isLost(error: unknown): error is RpcError {
   return (
-    RpcError.is(error, "UNAVAILABLE") || RpcError.is(error, "DEADLINE_EXCEEDED") || RpcError.is(error, "CANCELLED")
+    RpcError.is(error, "UNAVAILABLE") ||
+    RpcError.is(error, "DEADLINE_EXCEEDED") ||
+    RpcError.is(error, "CANCELLED") ||
+    RpcError.is(error, "OWNER_LOST")
   );
 }

@@ -71,6 +71,7 @@ export function createTurn(parts: TurnParts): Turn {
       fence: { executionId: bootstrap.executionId, epoch: bootstrap.epoch, generation: bootstrap.generation },
       clock,
       callMs: budgets.storeCallMs,
+      signal: parts.ownerGone,
       traceparent: bootstrap.trace?.traceparent ?? "",
     });
     await store.adopt(bootstrap.assignmentSecret, process.pid);

@@ -3,9 +3,15 @@ import type { Clock } from "../base/clock.js";
 import { createDeferred, type Deferred } from "../base/deferred.js";
 import type { Random } from "../base/random.js";
 import type { SecretRegistry } from "../base/secretRegistry.js";
-import { CloseReason, StopCause, type Bootstrap, type Close } from "../gen/talaria/owner/v1/owner_service.js";
+import {
+  CloseReason,
+  StopCause,
+  type Bootstrap,
+  type Close,
+  type DryRun,
+} from "../gen/talaria/owner/v1/owner_service.js";
 import { connectClient } from "../rpc/clients/connectClient.js";
-import type { RpcError } from "../rpc/rpcError.js";
+import { RpcError } from "../rpc/rpcError.js";
 import { AttachSession, type OwnerFrame } from "./attachSession.js";
 import { checkBootstrap } from "./checkBootstrap.js";
 import { describeProcess } from "./describeProcess.js";
@@ -75,9 +81,13 @@ class Worker {
   readonly #heartbeat: Heartbeat;
   readonly #stop = createStopLatch();
   readonly #exit: Deferred<ExitCode> = createDeferred();
+  readonly #onUncaught = (error: unknown): void => {
+    this.#fail(error);
+  };
   #turn: Turn | undefined;
   #closedFor: Close | undefined;
-  #ownerLost = false;
+  readonly #ownerLost = new AbortController();
+  #failed = false;
 
   constructor(options: WorkerOptions, client: Client) {
     this.#options = options;
@@ -94,11 +104,8 @@ class Worker {
     lifeline.ownerGone.addEventListener("abort", () => {
       this.#onOwnerGone("the launch pipe has ended");
     });
-    const onUncaught = (error: unknown): void => {
-      this.#fail(error);
-    };
-    process.on("uncaughtException", onUncaught);
-    process.on("unhandledRejection", onUncaught);
+    process.on("uncaughtException", this.#onUncaught);
+    process.on("unhandledRejection", this.#onUncaught);
     void this.#session.listen(
       (frame) => {
         this.#take(frame);
@@ -117,8 +124,10 @@ class Worker {
     return this.#exit.promise;
   }
 
-  /** Ends the worker for something that no other part has caught. */
+  /** Lets go of the stream and of the process. */
   dispose(): void {
+    process.off("uncaughtException", this.#onUncaught);
+    process.off("unhandledRejection", this.#onUncaught);
     this.#heartbeat.stop();
     this.#session.cancel();
   }
@@ -128,12 +137,9 @@ class Worker {
     switch (frame.$case) {
       case "ack":
         break;
-      case "dryRun": {
-        warmUp();
-        const { round, payload } = frame.value;
-        void this.#session.send({ $case: "dryRunDone", value: { round, payload } }).catch(() => undefined);
+      case "dryRun":
+        void this.#practise(frame.value);
         break;
-      }
       case "bootstrap":
         this.#start(frame.value);
         break;
@@ -169,6 +175,11 @@ class Worker {
     }
   }
 
+  async #practise({ round, payload }: DryRun): Promise<void> {
+    await warmUp(this.#client);
+    await this.#session.send({ $case: "dryRunDone", value: { round, payload } }).catch(() => undefined);
+  }
+
   #settle(promptId: string, outcome: Parameters<Turn["prompts"]["settle"]>[1]): void {
     if (this.#turn?.prompts.settle(promptId, outcome) === true) return;
     this.#options.log.info("an answer came for a prompt that is not open", { promptId });
@@ -194,7 +205,7 @@ class Worker {
         session: this.#session,
         heartbeat: this.#heartbeat,
         stop: this.#stop,
-        ownerGone: lifeline.ownerGone,
+        ownerGone: this.#ownerLost.signal,
         secrets,
         clock,
         random,
@@ -231,12 +242,13 @@ class Worker {
   #fail(caught: unknown): void {
     const { log, secrets, clock } = this.#options;
     const error = reportError(caught, secrets);
-    if (this.#ownerLost || this.#session.phase === "closed") {
+    if (this.#ownerLost.signal.aborted || this.#session.phase === "closed") {
       log.error("the turn ended without its owner", { message: error.message });
       this.#exit.resolve(this.#closedFor === undefined ? EXIT_CODES.ownerGone : codeOfClose(this.#closedFor));
       return;
     }
     log.error("the worker cannot go on", { reason: error.reason, message: error.message });
+    this.#failed = true;
     this.#stop.stop(StopCause.STOP_CAUSE_UNSPECIFIED);
     this.#session.sendUrgent({ $case: "error", value: error });
     this.#session.end();
@@ -250,7 +262,7 @@ class Worker {
   #onEnded(error: RpcError | undefined): void {
     const { log, lifeline } = this.#options;
     const { phase } = this.#session;
-    if (phase === "finished" || phase === "failed") return;
+    if (phase === "finished" || this.#failed) return;
     if (this.#closedFor !== undefined) {
       this.#exit.resolve(codeOfClose(this.#closedFor));
       return;
@@ -269,7 +281,7 @@ class Worker {
   }
 
   #onOwnerGone(why: string): void {
-    this.#ownerLost = true;
+    this.#ownerLost.abort(new RpcError("OWNER_LOST"));
     if (this.#stop.stop(StopCause.STOP_CAUSE_DRAINING)) this.#options.log.warn("the owner is gone", { why });
     // A turn that runs ends first, so that its result can be kept.
     if (this.#turn === undefined) this.#exit.resolve(EXIT_CODES.ownerGone);

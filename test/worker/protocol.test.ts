@@ -29,6 +29,7 @@ test("a second bootstrap is out of phase", async () => {
   await attachment.next("ready");
   attachment.bootstrap("again");
   expect((await attachment.next("error")).reason).toBe(Reason.REASON_FRAME_OUT_OF_PHASE);
+  attachment.send({ $case: "close", value: { reason: 4, detail: Reason.REASON_FRAME_OUT_OF_PHASE, message: "" } });
   attachment.end();
   expect((await worker.exited()).code).toBe(70);
 });
@@ -68,6 +69,15 @@ test("dry runs come back with their payload, then the turn runs", async () => {
   await attachment.next("finished");
   attachment.end();
   expect((await worker.exited()).code).toBe(0);
+});
+
+test("an answer as large as the bound goes although the owner acknowledges sparingly", async () => {
+  const { worker, attachment } = await fixture.attach();
+  attachment.acknowledges = "sparingly";
+  attachment.bootstrap("!repeat 1048576 x");
+  const { result } = await attachment.next("result");
+  expect(result?.finalResponse).toHaveLength(1_048_576);
+  worker.dispose();
 });
 
 test("a worker that gets no finish says so and exits 70", async () => {

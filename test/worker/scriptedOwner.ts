@@ -16,7 +16,7 @@ import {
   SendDirectMessageResponse,
   GetDeliveryResponse,
 } from "../../src/gen/talaria/owner/v1/execution_store_service.js";
-import type { AttachRequest, AttachResponse } from "../../src/gen/talaria/owner/v1/owner_service.js";
+import { AttachRequest, type AttachResponse } from "../../src/gen/talaria/owner/v1/owner_service.js";
 import { Bootstrap, OwnerServiceService } from "../../src/gen/talaria/owner/v1/owner_service.js";
 import { implementService } from "../../src/rpc/harness/implementService.js";
 import { defineBidi, defineServerStream, defineUnary } from "../../src/rpc/harness/methods.js";
@@ -33,8 +33,8 @@ export class Attachment extends FrameLog {
   send: (frame: OwnerFrame | undefined) => void = () => undefined;
   /** Ends the stream, with an error or without. */
   end: (error?: RpcError) => void = () => undefined;
-  /** Whether each frame is acknowledged at once. */
-  acknowledges = true;
+  /** Whether each frame is acknowledged at once, or only after 256 KiB and for each heartbeat, as the gateway does. */
+  acknowledges: boolean | "sparingly" = true;
   /** Whether the worker's half or the stream has ended. */
   ended = false;
 
@@ -111,10 +111,14 @@ export async function startScriptedOwner(): Promise<ScriptedOwner> {
       waiting.push(attachment);
       arrivals.wake();
       const read = async (): Promise<void> => {
+        let unacknowledged = 0;
         try {
           for await (const request of stream.requests) {
             attachment.add(request);
-            if (attachment.acknowledges) {
+            unacknowledged += AttachRequest.encode(request).finish().length;
+            const due = request.frame?.$case === "heartbeat" || unacknowledged >= 262_144;
+            if (attachment.acknowledges === true || (attachment.acknowledges === "sparingly" && due)) {
+              unacknowledged = 0;
               attachment.send({ $case: "ack", value: { sequence: request.sequence } });
             }
           }
