@@ -27,5 +27,6 @@ export function reportError(
 }
 
 function fromConfig(error: ConfigError): CliError {
-  return new CliError("CONFIG_INVALID", error.message, error.hint ?? reasonEntry("CONFIG_INVALID").hint);
+  const { hint = reasonEntry("CONFIG_INVALID").hint } = error;
+  return new CliError("CONFIG_INVALID", error.message.replace(` (${hint})`, ""), hint);
 }

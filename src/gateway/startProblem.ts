@@ -41,5 +41,7 @@ export function startProblem(caught: unknown): StartProblem | undefined {
 }
 
 function problem(reason: Reason, message: string, hint?: string): StartProblem {
-  return { reason, message, hint: hint ?? reasonEntry(reason).hint };
+  // Some errors end with their hint in parentheses, for those who see the message alone.
+  const alone = hint === undefined ? message : message.replace(` (${hint})`, "");
+  return { reason, message: alone, hint: hint ?? reasonEntry(reason).hint };
 }

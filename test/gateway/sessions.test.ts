@@ -212,6 +212,21 @@ test("an export is the session whole", async () => {
   expect(parts).toEqual(["session", ...texts]);
 });
 
+test("a disk that fills up refuses what would be written, and reads go on", async () => {
+  const { gateway, context } = await useGateway();
+  const pages = context.store.reader.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
+  await gateway.close();
+  const { client } = await useGateway({ home: gateway.home, maxPageCount: pages + 2 });
+  const fill = async (): Promise<void> => {
+    for (let count = 0; count < 1_000; count++) await create(client, "x".repeat(200));
+  };
+  await expect(fill()).rejects.toThrow(refused("STORAGE_FULL"));
+  const page = { agent: "", pageSize: 100, pageToken: "", states: [] };
+  const { sessions } = await unaryCall(client, SessionServiceService.listSessions, page);
+  expect(sessions.length).toBeGreaterThan(0);
+  expect(sessions.every(({ title }) => title.length === 200)).toBe(true);
+});
+
 async function filesHold(context: GatewayContext, text: string): Promise<boolean> {
   const files = ["state.db", "state.db-wal"].map((name) => join(context.paths.root, name));
   return files.some((file) => readFileSync(file).includes(text));

@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+
+import { serve, talaria, temporaryHome } from "./useTalaria.js";
+
+test("without a gateway it says how to start one", async () => {
+  const home = temporaryHome();
+  const ended = await talaria("--home", home, "status");
+  expect(ended).toMatchObject({ code: 69, stdout: "" });
+  expect(ended.stderr).toBe(
+    `UNAVAILABLE: No gateway runs on ${home}.\n  Start it with: talaria serve --home ${home}\n`,
+  );
+});
+
+test("an unknown command names the nearest, an unknown option ends with the usage code", async () => {
+  const unknown = await talaria("statsu");
+  expect(unknown.code).toBe(64);
+  expect(unknown.stderr).toContain("status");
+  expect((await talaria("status", "--nope")).code).toBe(64);
+});
+
+test("every command has help with an example", async () => {
+  const { code, stdout } = await talaria("run", "--help");
+  expect(code).toBe(0);
+  expect(stdout).toContain('$ talaria run main "Say hello"');
+});
+
+test("a turn, piped, prints the answer alone", async () => {
+  const { home } = await serve();
+  const ended = await talaria("--home", home, "run", "main", "Hello", "there");
+  expect(ended).toMatchObject({ code: 0, stdout: "Hello there\n", stderr: "" });
+});
+
+test("a turn that fails ends with its reason, its hint and its exit code", async () => {
+  const { home } = await serve();
+  const ended = await talaria("--home", home, "run", "main", "!fail PROVIDER_QUOTA The month is used up.");
+  expect(ended.code).toBe(75);
+  expect(ended.stderr).toMatch(/^PROVIDER_QUOTA: The month is used up\.\n {2}\S/);
+});
+
+test("an unknown agent is named, and as JSON where that is asked for", async () => {
+  const { home } = await serve();
+  const ended = await talaria("--home", home, "--json", "run", "nobody", "Hello");
+  expect(ended.code).toBe(66);
+  expect(JSON.parse(ended.stderr)).toMatchObject({ error: { reason: "UNKNOWN_AGENT" } });
+  expect(ended.stderr).toContain("nobody");
+});
+
+test("a request id repeats a turn: it runs once", async () => {
+  const { home } = await serve();
+  const run = ["--home", home, "run", "main", "once", "--request-id", "key-1"];
+  expect((await talaria(...run)).stdout).toBe("once\n");
+  expect((await talaria(...run)).stdout).toBe("once\n");
+  const { stdout } = await talaria("--home", home, "--json", "status");
+  expect((JSON.parse(stdout) as { turns: { admitted: string } }).turns.admitted).toBe("1");
+});
+
+test("a message is sent, answered, shown, listed and watched", async () => {
+  const { home } = await serve();
+  const at = ["--home", home];
+  expect(await talaria(...at, "dm", "send", "main", "Ping", "--wait")).toMatchObject({ code: 0, stdout: "Ping\n" });
+  const listed = await talaria(...at, "--json", "dm", "list");
+  const [{ deliveryId }] = JSON.parse(listed.stdout) as [{ deliveryId: string }];
+  expect((await talaria(...at, "dm", "show", deliveryId)).stdout).toMatch(/^reply +Ping$/m);
+  expect((await talaria(...at, "dm", "watch", deliveryId)).stdout).toBe("replied: Ping\n");
+  const refused = await talaria(...at, "dm", "send", "nowhere", "Ping");
+  expect(refused.code).toBe(66);
+  expect(refused.stderr).toContain("UNKNOWN_TARGET");
+});
+
+test("sessions are listed, shown, exported, reset and deleted", async () => {
+  const { home } = await serve();
+  const at = ["--home", home];
+  await talaria(...at, "run", "main", "Remember", "--title", "notes");
+  const [session] = JSON.parse((await talaria(...at, "--json", "sessions")).stdout) as [
+    { sessionId: string; title: string },
+  ];
+  expect(session.title).toBe("notes");
+  const { sessionId } = session;
+  expect((await talaria(...at, "sessions", "show", sessionId)).stdout).toMatch(/> Remember\n< Remember\n$/);
+  const parts = (await talaria(...at, "sessions", "export", sessionId)).stdout.trim().split("\n");
+  expect(parts.map((line) => Object.keys(JSON.parse(line) as object)[0])).toEqual([
+    "session",
+    "turn",
+    "message",
+    "message",
+  ]);
+  expect((await talaria(...at, "sessions", "reset", sessionId)).code).toBe(0);
+  expect((await talaria(...at, "sessions", "show", sessionId)).stdout).toContain(
+    "--- The conversation was reset here. ---",
+  );
+  expect((await talaria(...at, "sessions", "delete", sessionId)).code).toBe(0);
+  expect((await talaria(...at, "sessions", "show", sessionId)).stderr).toContain("UNKNOWN_SESSION");
+});
+
+test("tokens open TCP while the gateway runs, and close it", async () => {
+  const { home, info } = await serve(temporaryHome("listeners: { client_tcp: { port: 0 } }\n"));
+  const address = ["--address", info.addresses["clientTcp"] ?? ""];
+  const at = ["--home", home];
+  expect((await talaria(...address, "agents")).stderr).toContain("UNAUTHENTICATED");
+  const token = (await talaria(...at, "tokens", "create", "ci", "--role", "reader")).stdout.trim();
+  expect(token).toMatch(/^tal_/);
+  expect((await talaria(...address, "--token", token, "agents")).stdout).toContain("main (main)");
+  const denied = await talaria(...address, "--token", token, "run", "main", "Hello");
+  expect(denied).toMatchObject({ code: 77 });
+  expect((await talaria(...at, "tokens", "list")).stdout).toMatch(/^ci +reader +\S+ +20\S+$/m);
+  expect((await talaria(...at, "tokens", "revoke", "ci")).code).toBe(0);
+  expect(await talaria(...address, "--token", token, "agents")).toMatchObject({ code: 78 });
+  expect((await talaria(...at, "tokens", "revoke", "ci")).code).toBe(66);
+});
