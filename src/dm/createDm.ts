@@ -95,8 +95,9 @@ export function createDm(options: DmOptions): Dm {
     workerMessages: createWorkerMessages({ ...shared, door }),
     onDeliveriesChanged: (deliveryIds) => hub.notify(deliveryIds),
     async start() {
-      sweeper.start();
+      // A sweep may say EXPIRED only of what its transport has no doubt about.
       await Promise.all(transports.map((transport) => transport.start()));
+      sweeper.start();
     },
     drain,
     async close() {

@@ -4,10 +4,14 @@ import type { Logger } from "../base/logger.js";
 import { sweepDeliveries } from "../store/deliveries/sweepDeliveries.js";
 import type { Store } from "../store/store.js";
 import type { AfterCommit } from "./afterCommit.js";
+import type { DeliveryHub } from "./deliveryHub.js";
 import type { Transport } from "./transports/transport.js";
 
 /** Time between two sweeps, milliseconds. */
 export const SWEEP_INTERVAL_MS = 5_000;
+
+/** Shortest time between two clearings of the store's log, milliseconds: each one moves the log into the database. */
+export const CLEAR_LOG_INTERVAL_MS = 60_000;
 
 /** What the sweeper needs. */
 export interface SweeperOptions {
@@ -17,9 +21,13 @@ export interface SweeperOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly afterCommit: AfterCommit;
+  readonly hub: Pick<DeliveryHub, "onAny">;
 }
 
-/** Ends what time has ended: messages that nobody accepted, bodies of dead letters. */
+/**
+ * Ends what time has ended: messages that nobody accepted, bodies of dead letters. Clears the store's log after deliveries have
+ * changed, so that a body that was removed is not left there.
+ */
 export interface Sweeper {
   /** Sweeps at once, then every {@link SWEEP_INTERVAL_MS}. */
   start(): void;
@@ -31,10 +39,15 @@ export interface Sweeper {
 
 /** Makes a sweeper that has not started. */
 export function createSweeper(options: SweeperOptions): Sweeper {
-  const { store, transports, budgets, clock, log, afterCommit } = options;
+  const { store, transports, budgets, clock, log, afterCommit, hub } = options;
   let stopped = false;
   let cancel: () => void = () => undefined;
   let running: Promise<void> = Promise.resolve();
+  let dirty = false;
+  let clearedAt = clock.monotonic();
+  const forget = hub.onAny(() => {
+    dirty = true;
+  });
 
   const sweep = async (): Promise<void> => {
     for (let more = true; more && !stopped;) {
@@ -47,6 +60,9 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       afterCommit(result.effects);
       more = result.more;
     }
+    if (!dirty || clock.monotonic() - clearedAt < CLEAR_LOG_INTERVAL_MS) return;
+    clearedAt = clock.monotonic();
+    dirty = !store.writer.truncateLog();
   };
   const round = (): void => {
     running = sweep()
@@ -63,6 +79,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     async stop() {
       stopped = true;
       cancel();
+      forget();
       await running;
     },
   };

@@ -18,7 +18,8 @@ export function checkLoopGuard(tx: Tx, draft: DeliveryDraft): number | undefined
   );
   if (tripped !== undefined && tripped.until > now) return tripped.until - now;
   const row = tx.get<{ count: number }>(
-    "SELECT COUNT(*) AS count FROM deliveries WHERE author_id = ? AND started_by = ? AND created_at > ?",
+    `SELECT COUNT(*) AS count FROM deliveries
+     WHERE author_id = ? AND started_by = ? AND started_by <> '' AND created_at > ?`,
     sender.id,
     other,
     now - bounds.loopWindowMs,

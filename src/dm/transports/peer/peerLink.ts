@@ -96,9 +96,9 @@ export class PeerLink {
       await this.#untilDue();
       const peer = this.#context.peers.get(this.#gateway);
       if (peer === undefined || this.#ended()) return;
-      this.#connection = this.#context.connectPeer(peer);
       let error: RpcError;
       try {
+        this.#connection = this.#context.connectPeer(peer);
         error = await this.#watchReceipts(this.#connection);
       } catch (caught) {
         error = RpcError.from(caught);
@@ -106,7 +106,7 @@ export class PeerLink {
       this.#connected?.abort(cut());
       this.#connected = undefined;
       await Promise.all(this.#inFlight.values());
-      this.#connection.close();
+      this.#connection?.close();
       this.#connection = undefined;
       if (!this.#ended()) await this.#recordFailure(error);
     }

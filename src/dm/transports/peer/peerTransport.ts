@@ -11,16 +11,16 @@ import { PeerLink } from "./peerLink.js";
 /** Moves messages to peers: one link for each that is paired. */
 export function createPeerTransport(context: PeerContext): Transport {
   const links = new Map<string, PeerLink>();
-  let ending = false;
+  let state: "new" | "running" | "ending" = "new";
 
   const open = async (gateway: string): Promise<void> => {
-    if (ending || links.has(gateway) || context.peers.get(gateway) === undefined) return;
+    if (state !== "running" || links.has(gateway) || context.peers.get(gateway) === undefined) return;
     const link = new PeerLink(context, gateway);
     links.set(gateway, link);
     await link.start();
   };
   const end = async (): Promise<void> => {
-    ending = true;
+    state = "ending";
     await Promise.all([...links.values()].map((link) => link.close()));
   };
 
@@ -28,6 +28,7 @@ export function createPeerTransport(context: PeerContext): Transport {
     kind: "peer",
     serves: (gateway) => context.peers.get(gateway) !== undefined,
     async start() {
+      state = "running";
       await Promise.all(context.peers.list().map(({ name }) => open(name)));
     },
     kick(gateway) {

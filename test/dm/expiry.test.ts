@@ -1,0 +1,116 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { FakeClock } from "../../src/base/testing/fakeClock.js";
+import { systemClock } from "../../src/base/clock.js";
+import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
+import { PeerServiceService } from "../../src/gen/talaria/dm/v1/peer_service.js";
+import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import { CLEAR_LOG_INTERVAL_MS, SWEEP_INTERVAL_MS } from "../../src/dm/sweeper.js";
+import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
+import { deliverRequest, ended, get, refusal, send, stateName } from "./calls.js";
+import {
+  inputsOf,
+  introduce,
+  removeHome,
+  testGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "./testGateway.js";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const open: TestGateway[] = [];
+
+async function use(options: TestGatewayOptions): Promise<TestGateway> {
+  const gateway = await testGateway(options);
+  open.push(gateway);
+  return gateway;
+}
+
+afterEach(async () => {
+  await Promise.all(open.map((gateway) => gateway.close()));
+  for (const gateway of open.splice(0)) removeHome(gateway.home);
+});
+
+/** Waits for the sweep that start brings, so that later ones are the clock's. */
+async function started(gateway: TestGateway, clock: FakeClock): Promise<void> {
+  await gateway.start();
+  await gateway.until("the sweep waits for the clock", () => (clock.pending > 0 ? true : undefined));
+}
+
+test("a message that no turn started in time ends EXPIRED, its input with it, and its sender is told", async () => {
+  const clock = new FakeClock(systemClock.now());
+  const gateway = await use({ name: "home", clock, running: false });
+  await started(gateway, clock);
+  const { delivery } = await send(gateway.client, { onBehalfOf: "alice" });
+  clock.jumpWallTime(DAY_MS + 1);
+  clock.advance(SWEEP_INTERVAL_MS);
+  expect(stateName(await ended(gateway.client, delivery.deliveryId))).toBe("EXPIRED");
+  expect(inputsOf(gateway, "bob")).toMatchObject([{ state: "ended" }]);
+  expect(inputsOf(gateway, "alice")).toMatchObject([{ author: "gateway", inReplyTo: delivery.deliveryId }]);
+});
+
+test("a turn that would start too late does not, without any sweep", async () => {
+  const clock = new FakeClock(systemClock.now());
+  const gateway = await use({ name: "home", clock, running: false });
+  const { delivery } = await send(gateway.client, {});
+  clock.jumpWallTime(DAY_MS + 1);
+  gateway.run();
+  expect(stateName(await ended(gateway.client, delivery.deliveryId))).toBe("EXPIRED");
+  expect(inputsOf(gateway, "bob")).toMatchObject([{ state: "ended" }]);
+});
+
+test("the body of a dead letter goes after a day, and with it the way back", async () => {
+  const clock = new FakeClock(systemClock.now());
+  const gateway = await use({ name: "home", clock, answer: () => ({ outcome: "failed", text: "" }) });
+  await started(gateway, clock);
+  const { delivery } = await send(gateway.client, { body: "kept" });
+  const { deliveryId } = delivery;
+  expect((await ended(gateway.client, deliveryId)).body).toBe("kept");
+  clock.jumpWallTime(DAY_MS + 1);
+  clock.advance(SWEEP_INTERVAL_MS);
+  await gateway.until("the body is gone", () =>
+    readDeliveryTotals(gateway.store.reader).bodyBytes === 0 ? true : undefined,
+  );
+  expect(await get(gateway.client, deliveryId)).toMatchObject({ body: "", bodyRemoved: true });
+  const redrive = { requestId: "r", deliveryId };
+  expect(await refusal(unaryCall(gateway.client, DirectMessageServiceService.redriveDelivery, redrive))).toMatchObject({
+    reason: "DELIVERY_NOT_DEAD",
+  });
+});
+
+test("a removed body of a message that was sent on is in no file of the sending home", async () => {
+  const clock = new FakeClock(systemClock.now());
+  const north = await use({ name: "north", clock });
+  const south = await use({ name: "south" });
+  introduce(north, south);
+  await Promise.all([started(north, clock), south.start()]);
+  const body = "a secret that must not stay";
+  const { delivery } = await send(north.client, { target: "south/bob", body });
+  await ended(north.client, delivery.deliveryId);
+  clock.advance(CLEAR_LOG_INTERVAL_MS);
+  clock.advance(SWEEP_INTERVAL_MS);
+  await north.until("the log was cleared", () => {
+    const text = ["state.db", "state.db-wal"].map((file) => readFileSync(join(north.home, file), "latin1")).join("");
+    return text.includes(body) ? undefined : true;
+  });
+});
+
+test("after a start the peer is asked about what has expired: never taken is EXPIRED, taken runs to its end", async () => {
+  const clock = new FakeClock(systemClock.now());
+  const north = await use({ name: "north", clock });
+  const south = await use({ name: "south" });
+  introduce(north, south);
+  const never = await send(north.client, { target: "south/bob" });
+  const taken = await send(north.client, { target: "south/alice" });
+  const key = taken.delivery.deliveryId;
+  // The answer to this call is what the sender has never seen.
+  const caller = await south.callerAs(north.identity);
+  await unaryCall(caller, PeerServiceService.deliverDm, deliverRequest(key, { recipientAgent: "alice" }));
+  clock.jumpWallTime(DAY_MS + 1);
+  await Promise.all([north.start(), south.start()]);
+  expect(stateName(await ended(north.client, never.delivery.deliveryId))).toBe("EXPIRED");
+  expect(stateName(await ended(north.client, key))).toBe("REPLIED");
+  expect(inputsOf(south, "bob")).toEqual([]);
+  expect(inputsOf(south, "alice")).toHaveLength(1);
+});
