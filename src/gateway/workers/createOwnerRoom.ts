@@ -85,7 +85,12 @@ export function createOwnerRoom(
         owner.start();
       },
       drain: (graceMs) => owner.drain(graceMs),
-      close: () => owner.close(),
+      async close() {
+        await owner.close();
+        // A worker that was being made ready has no turn that would end it and close its record.
+        const { launcher } = owner.parts;
+        await Promise.all(launcher.live.map((launch) => launcher.end(launch)));
+      },
     },
   };
 }
