@@ -80,7 +80,8 @@ const directory = mkdtempSync(join(tmpdir(), "talaria-demo-"));
 /** @type {GatewayProcess[]} */
 const gateways = [];
 try {
-  if (!existsSync(command)) await build();
+  // An installed package has no build tools and needs none.
+  if ((await build()) === "no tools" && !existsSync(command)) throw new Error(`${command} is missing`);
   await play(directory, gateways);
   const left = processesOf(directory);
   if (left.length > 0) throw new Error(`processes are left: ${JSON.stringify(left)}`);
