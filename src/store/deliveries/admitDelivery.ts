@@ -1,14 +1,13 @@
 import { defineCommand } from "../command.js";
 import type { Tx } from "../sql.js";
-import { ensureBotChat } from "../turns/ensureBotChat.js";
-import { authorValues } from "../turns/storedAuthor.js";
 import { checkLoopGuard } from "./checkLoopGuard.js";
 import { checkQuotas, type QuotaRefusal } from "./checkQuotas.js";
 import type { DeliveryDraft } from "./deliveryDraft.js";
 import { noEffects, type DeliveryEffects } from "./deliveryEffects.js";
+import { deliveryOfDraft } from "./deliveryOfDraft.js";
 import { isDead } from "./deliveryState.js";
+import { insertDelivery } from "./insertDelivery.js";
 import { mustRead } from "./moveDelivery.js";
-import { nextCounter } from "./nextCounter.js";
 import { queueLocalInput } from "./queueLocalInput.js";
 import { lanePosition, readDeliveryByKey, readOpenDeliveryByDigest } from "./readDelivery.js";
 import { reopenDelivery } from "./reopenDelivery.js";
@@ -61,17 +60,16 @@ export function admit(tx: Tx, draft: DeliveryDraft): Admission {
   if (found !== undefined) return replay(tx, found, draft);
   const retryAfterMs = checkLoopGuard(tx, draft);
   if (retryAfterMs !== undefined) return { kind: "refused", reason: "LOOP_GUARD", retryAfterMs };
-  const reason = checkQuotas(tx, draft);
-  if (reason !== undefined) return { kind: "refused", reason };
+  const quota = checkQuotas(tx, draft);
+  if ("refusal" in quota) return { kind: "refused", reason: quota.refusal };
   const effects = noEffects();
-  insertRow(tx, draft);
-  effects.changed.push(draft.deliveryId);
-  if (draft.recipientChat !== undefined) {
-    const { recipientChat: chat, attribution, now } = draft;
-    queueLocalInput(tx, { delivery: mustRead(tx, draft.deliveryId), chat, attribution, now }, effects);
-  }
-  const delivery = mustRead(tx, draft.deliveryId);
-  return { kind: "accepted", delivery, position: lanePosition(tx, delivery), effects };
+  const fresh = deliveryOfDraft(tx, draft);
+  const { recipientChat: chat, attribution, now } = draft;
+  const delivery =
+    chat === undefined ? fresh : queueLocalInput(tx, { delivery: fresh, chat, attribution, now }, effects);
+  insertDelivery(tx, delivery, draft.bodyBytes);
+  effects.changed.push(delivery.deliveryId);
+  return { kind: "accepted", delivery, position: quota.position, effects };
 }
 
 function findByKey(tx: Tx, draft: DeliveryDraft): StoredDelivery | undefined {
@@ -100,55 +98,4 @@ function replay(tx: Tx, found: StoredDelivery, draft: DeliveryDraft): Admission 
   }
   const delivery = mustRead(tx, found.deliveryId);
   return { kind: "replayed", delivery, position: lanePosition(tx, delivery) };
-}
-
-function insertRow(tx: Tx, draft: DeliveryDraft): void {
-  const place = nextCounter(tx, "lane");
-  const here = draft.recipientChat !== undefined;
-  const ownHop = {
-    gateway: draft.gateway,
-    acceptedAt: draft.now,
-    attempt: draft.attempt,
-    deliveryId: draft.deliveryId,
-  };
-  tx.run(
-    `INSERT INTO deliveries (sequence, delivery_id, lane_place, principal_scope, key, digest, state, route,
-       author_kind, author_id, author_name, author_sent_by, sender_session_id, started_by, target,
-       recipient_gateway, recipient_agent, recipient_name, body, body_bytes, body_code_points, in_reply_to, depth,
-       attempt_epoch, attempts, created_at, expires_at, hops, traceparent, tracestate, receipt_sequence, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    place,
-    draft.deliveryId,
-    place,
-    draft.principalScope,
-    draft.key === "" ? draft.deliveryId : draft.key,
-    draft.digest,
-    draft.route,
-    ...authorValues(draft.sender),
-    replySession(tx, draft),
-    draft.startedBy,
-    draft.target,
-    draft.recipientGateway,
-    draft.recipientAgent,
-    draft.recipientName,
-    draft.body,
-    draft.bodyBytes,
-    draft.bodyCodePoints,
-    draft.inReplyTo,
-    draft.depth,
-    draft.attemptEpoch,
-    here ? 1 : 0,
-    draft.now,
-    draft.expiresAt,
-    JSON.stringify([...draft.hops, ownHop]),
-    draft.traceparent,
-    draft.tracestate,
-    draft.route === "peer_inbound" ? nextCounter(tx, "receipt") : null,
-    draft.now,
-  );
-}
-
-function replySession(tx: Tx, { replyTo, now }: DeliveryDraft): string | null {
-  if (replyTo === undefined) return null;
-  return replyTo.kind === "session" ? replyTo.sessionId : ensureBotChat(tx, { ...replyTo.chat, now });
 }

@@ -4,37 +4,40 @@ import type { DeliveryDraft } from "./deliveryDraft.js";
 /** A quota that a message would exceed; names of the reason registry. */
 export type QuotaRefusal = "SENDER_QUOTA" | "RECIPIENT_QUOTA" | "HOME_QUOTA";
 
-/** The first quota that one more message would exceed, or undefined. */
-export function checkQuotas(tx: Tx, draft: DeliveryDraft): QuotaRefusal | undefined {
+/** Whether one more message fits, and then its place in its lane, 1 is next. */
+export type QuotaVerdict = { readonly position: number } | { readonly refusal: QuotaRefusal };
+
+/** Looks for the first quota that one more message would exceed. */
+export function checkQuotas(tx: Tx, draft: DeliveryDraft): QuotaVerdict {
   const { bounds, recipientGateway, recipientAgent } = draft;
-  const bySender = countUpTo(
+  const waiting = count(
     tx,
-    `SELECT COUNT(*) AS count FROM (SELECT 1 FROM deliveries
-       WHERE author_id = ? AND recipient_gateway = ? AND recipient_agent = ? AND state = 'queued' LIMIT ?)`,
-    draft.sender.id,
+    "SELECT COUNT(*) AS count FROM deliveries WHERE recipient_gateway = ? AND recipient_agent = ? AND state = 'queued'",
     recipientGateway,
     recipientAgent,
-    bounds.queuedPerRecipientAndSender,
   );
-  if (bySender >= bounds.queuedPerRecipientAndSender) return "SENDER_QUOTA";
-  const byRecipient = countUpTo(
-    tx,
-    `SELECT COUNT(*) AS count FROM (SELECT 1 FROM deliveries
-       WHERE recipient_gateway = ? AND recipient_agent = ? AND state = 'queued' LIMIT ?)`,
-    recipientGateway,
-    recipientAgent,
-    bounds.queuedPerRecipient,
+  // What one sender has waiting is part of what waits, so most lanes need no second count.
+  if (waiting >= bounds.queuedPerRecipientAndSender) {
+    const bySender = count(
+      tx,
+      `SELECT COUNT(*) AS count FROM deliveries
+       WHERE author_id = ? AND recipient_gateway = ? AND recipient_agent = ? AND state = 'queued'`,
+      draft.sender.id,
+      recipientGateway,
+      recipientAgent,
+    );
+    if (bySender >= bounds.queuedPerRecipientAndSender) return { refusal: "SENDER_QUOTA" };
+  }
+  if (waiting >= bounds.queuedPerRecipient) return { refusal: "RECIPIENT_QUOTA" };
+  const totals = tx.all<{ name: string; value: number }>(
+    "SELECT name, value FROM delivery_totals WHERE name IN ('body_bytes', 'queued')",
   );
-  if (byRecipient >= bounds.queuedPerRecipient) return "RECIPIENT_QUOTA";
-  if (total(tx, "queued") >= bounds.queuedPerHome) return "HOME_QUOTA";
-  if (total(tx, "body_bytes") + draft.bodyBytes > bounds.bodyBytesPerHome) return "HOME_QUOTA";
-  return undefined;
+  const total = (wanted: string): number => totals.find(({ name }) => name === wanted)?.value ?? 0;
+  const full =
+    total("queued") >= bounds.queuedPerHome || total("body_bytes") + draft.bodyBytes > bounds.bodyBytesPerHome;
+  return full ? { refusal: "HOME_QUOTA" } : { position: waiting + 1 };
 }
 
-function countUpTo(tx: Tx, sql: string, ...values: (string | number)[]): number {
+function count(tx: Tx, sql: string, ...values: string[]): number {
   return tx.get<{ count: number }>(sql, ...values)?.count ?? 0;
-}
-
-function total(tx: Tx, name: string): number {
-  return tx.get<{ value: number }>("SELECT value FROM delivery_totals WHERE name = ?", name)?.value ?? 0;
 }

@@ -17,8 +17,11 @@ export interface LocalInputRequest {
   readonly now: number;
 }
 
-/** Puts a message into the recipient's `Bot Chat`, whose queue is its lane. The text is the body, byte for byte. */
-export function queueLocalInput(tx: Tx, request: LocalInputRequest, effects: DeliveryEffects): void {
+/**
+ * Puts a message into the recipient's `Bot Chat`, whose queue is its lane. The text is the body, byte for byte.
+ * @returns the delivery with its input, which the caller writes down
+ */
+export function queueLocalInput(tx: Tx, request: LocalInputRequest, effects: DeliveryEffects): StoredDelivery {
   const { delivery, chat, attribution, now } = request;
   const sessionId = ensureBotChat(tx, { ...chat, now });
   const requestId = `${delivery.deliveryId}.${String(delivery.attemptEpoch)}`;
@@ -40,6 +43,6 @@ export function queueLocalInput(tx: Tx, request: LocalInputRequest, effects: Del
     tracestate: delivery.tracestate,
     now,
   });
-  tx.run("UPDATE deliveries SET input_id = ? WHERE sequence = ?", inputId, delivery.sequence);
   effects.wake.push(sessionId);
+  return { ...delivery, inputId };
 }

@@ -1,0 +1,60 @@
+import type { Tx } from "../sql.js";
+import { ensureBotChat } from "../turns/ensureBotChat.js";
+import type { DeliveryDraft } from "./deliveryDraft.js";
+import { nextCounter } from "./nextCounter.js";
+import type { StoredDelivery } from "./storedDelivery.js";
+
+/** The delivery that a draft becomes, with its places taken and the session that is told of its end. */
+export function deliveryOfDraft(tx: Tx, draft: DeliveryDraft): StoredDelivery {
+  const place = nextCounter(tx, "lane");
+  const { deliveryId, now, attempt } = draft;
+  const inbound = draft.route === "peer_inbound" || draft.route === "relay_inbound";
+  return {
+    sequence: place,
+    deliveryId,
+    lanePlace: place,
+    principalScope: draft.principalScope,
+    key: draft.key === "" ? deliveryId : draft.key,
+    digest: draft.digest,
+    state: "queued",
+    route: draft.route,
+    sender: draft.sender,
+    senderSessionId: replySession(tx, draft),
+    startedBy: draft.startedBy,
+    target: draft.target,
+    recipientGateway: draft.recipientGateway,
+    recipientAgent: draft.recipientAgent,
+    recipientName: draft.recipientName,
+    body: draft.body,
+    bodyCodePoints: draft.bodyCodePoints,
+    inReplyTo: draft.inReplyTo,
+    depth: draft.depth,
+    attemptEpoch: draft.attemptEpoch,
+    attempts: draft.recipientChat === undefined ? 0 : 1,
+    undecided: false,
+    nextAttemptAt: undefined,
+    lastError: undefined,
+    createdAt: now,
+    expiresAt: draft.expiresAt,
+    claimedAt: undefined,
+    endedAt: undefined,
+    reply: undefined,
+    failure: undefined,
+    hops: [...draft.hops, { gateway: draft.gateway, acceptedAt: now, attempt, deliveryId }],
+    toldAt: undefined,
+    toldInputId: undefined,
+    toldCount: 0,
+    traceparent: draft.traceparent,
+    tracestate: draft.tracestate,
+    inputId: undefined,
+    executionId: undefined,
+    revision: 1,
+    receiptSequence: inbound ? nextCounter(tx, "receipt") : undefined,
+    updatedAt: now,
+  };
+}
+
+function replySession(tx: Tx, { replyTo, now }: DeliveryDraft): string | undefined {
+  if (replyTo === undefined) return undefined;
+  return replyTo.kind === "session" ? replyTo.sessionId : ensureBotChat(tx, { ...replyTo.chat, now });
+}
