@@ -1,5 +1,5 @@
 // Shows the main job end to end on two temporary gateways, and checks each step of it.
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { build } from "./build.mjs";
 import { command, talaria } from "./demo/command.mjs";
 import { GatewayProcess } from "./demo/gatewayProcess.mjs";
 import { processesOf } from "./demo/leftovers.mjs";
+import { filesBelow, root } from "./lib/paths.mjs";
 import { elapsedSeconds, say, scene } from "./demo/narrator.mjs";
 import { killedReceiver, messageWithReply, streamedTurn } from "./demo/scenes.mjs";
 
@@ -18,6 +19,13 @@ function writeAgents(home, agents) {
     const text = `description: ${description}\nruntime: echo\nmain: ${index === 0}\n`;
     writeFileSync(join(home, "agents", name, "agent.yaml"), text);
   });
+}
+
+/** @returns {boolean} whether the command is missing, or older than a source that it is made of */
+function isStale() {
+  const newest = (folder) =>
+    Math.max(0, ...filesBelow(join(root, folder)).map((name) => statSync(join(root, folder, name)).mtimeMs));
+  return !existsSync(command) || newest("src") > newest("dist");
 }
 
 /** @param {number} count @returns {Promise<number[]>} ports that are free at the moment */
@@ -80,8 +88,7 @@ const directory = mkdtempSync(join(tmpdir(), "talaria-demo-"));
 /** @type {GatewayProcess[]} */
 const gateways = [];
 try {
-  // An installed package has no build tools and needs none.
-  if ((await build()) === "no tools" && !existsSync(command)) throw new Error(`${command} is missing`);
+  if (isStale()) await build();
   await play(directory, gateways);
   const left = processesOf(directory);
   if (left.length > 0) throw new Error(`processes are left: ${JSON.stringify(left)}`);

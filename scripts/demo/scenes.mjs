@@ -24,12 +24,19 @@ async function sentTo(gateway, target) {
   return found;
 }
 
-/** Rows of the `Bot Chat` of an agent. */
-async function botChat(gateway, agent) {
+/** @type {Map<string, string>} ids of `Bot Chat`s, which do not change */
+const botChats = new Map();
+
+/** The id of the `Bot Chat` of an agent. */
+async function botChatOf(gateway, agent) {
+  const key = `${gateway.name}/${agent}`;
+  const known = botChats.get(key);
+  if (known) return known;
   const [agents] = await talaria(gateway.home, ["agents"]);
-  const sessionId = agents.find(({ name }) => name === agent)?.botChatSessionId;
-  if (!sessionId) throw new Error(`${agent} of ${gateway.name} has no Bot Chat`);
-  return { sessionId, rows: await talaria(gateway.home, ["sessions", "show", sessionId]) };
+  const id = agents.find(({ name }) => name === agent)?.botChatSessionId;
+  if (!id) throw new Error(`${agent} of ${gateway.name} has no Bot Chat`);
+  botChats.set(key, id);
+  return id;
 }
 
 /** A turn whose answer is streamed word by word. */
@@ -69,7 +76,7 @@ export async function messageWithReply(gateway, target, body) {
 /** The row of ada's `Bot Chat`, after the input that sent the message, that holds the reply. */
 async function replyRow(gateway, input, text) {
   for (;;) {
-    const { rows } = await botChat(gateway, "ada");
+    const rows = await talaria(gateway.home, ["sessions", "show", await botChatOf(gateway, "ada")]);
     const sent = rows.findLastIndex((row) => row.text === input && row.role === "MESSAGE_ROLE_USER");
     const found = rows.slice(sent + 1).find((row) => row.role === "MESSAGE_ROLE_USER" && row.text.includes(text));
     if (sent >= 0 && found) return found;
@@ -105,8 +112,7 @@ export async function killedReceiver(sender, receiver, target) {
     throw new Error(`the delivery ended ${ended.state}: ${ended.failure?.message ?? ""}`);
   }
   say(`reply: ${ended.reply.text}`);
-  const { sessionId } = await botChat(receiver, agent);
-  const parts = await talaria(receiver.home, ["sessions", "export", sessionId]);
+  const parts = await talaria(receiver.home, ["sessions", "export", await botChatOf(receiver, agent)]);
   const turns = parts.filter(({ turn }) => turn?.deliveryId === there);
   const rows = parts.filter(({ message }) => message?.role === "MESSAGE_ROLE_USER" && message.text.includes(body));
   if (turns.length !== 1 || rows.length !== 1) {
@@ -115,10 +121,10 @@ export async function killedReceiver(sender, receiver, target) {
   say(`${receiver.name}: exactly one turn and one row for it in the transcript of ${agent}`);
 }
 
+/** Follows a delivery to a state. Returns the delivery there; throws where it ends otherwise. */
 async function untilState(gateway, deliveryId, wanted) {
-  for (;;) {
-    const [delivery] = await talaria(gateway.home, ["dm", "show", deliveryId]);
-    if (delivery.state === wanted) return delivery;
-    if (delivery.endedAt) throw new Error(`the delivery ended ${delivery.state}: ${delivery.failure?.message ?? ""}`);
-  }
+  const seen = await talaria(gateway.home, ["dm", "watch", deliveryId], ({ state }) => state === wanted && "enough");
+  const last = seen.at(-1);
+  if (last.state === wanted) return last;
+  throw new Error(`the delivery ended ${last.state}: ${last.failure?.message ?? ""}`);
 }
