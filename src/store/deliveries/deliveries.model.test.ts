@@ -150,6 +150,9 @@ async function take(world: string, now: number, one: Exclude<Step, { do: "later"
         ],
         now,
       });
+      if (delivery !== undefined && (!far || delivery.attemptEpoch !== one.epoch)) {
+        expect(readDelivery(reader, deliveryId)).toEqual(delivery);
+      }
       return;
     case "farEnd":
       if (far) await writer.execute(endFarDelivery, { deliveryId, end: one.end, now });
