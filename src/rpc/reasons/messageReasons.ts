@@ -165,7 +165,7 @@ export const messageReasons = {
   },
   MESSAGE_EXPIRED: {
     number: 323,
-    code: "DEADLINE_EXCEEDED",
+    code: "FAILED_PRECONDITION",
     retryable: false,
     message: "The message expired before its turn started.",
     hint: "Send it again with a later expiry.",
