@@ -1,9 +1,9 @@
-"""A small Talaria client in Python. Make the stubs once, in the root of the checkout, then use it:
+r"""A small Talaria client in Python. Make the stubs once, in the root of the checkout, then use it:
 
     pip install grpcio grpcio-tools grpcio-reflection
-    mkdir stubs && (cd proto && python -m grpc_tools.protoc -I . --python_out=../stubs --grpc_python_out=../stubs \
-        $(find talaria google -name '*.proto'))
-    export PYTHONPATH=stubs
+    mkdir -p .tools/stubs && (cd proto && python -m grpc_tools.protoc -I . --python_out=../.tools/stubs \
+        --grpc_python_out=../.tools/stubs $(find talaria google -name '*.proto'))
+    export PYTHONPATH=.tools/stubs
     python examples/python/client.py unix:$HOME/.talaria/run/gateway.sock run main "Hello there"
     TALARIA_TOKEN=tal_... python examples/python/client.py 127.0.0.1:7420 send main "Ping"
 
