@@ -36,6 +36,7 @@ import type { MessagePort } from "./store/messagePort.js";
 import { persistently } from "./turn/persistently.js";
 import type { TurnListeners, TurnOffer, TurnParts } from "./turn/turnParts.js";
 import { TurnRun } from "./turn/turnRun.js";
+import { within } from "./turn/within.js";
 import { SessionHub } from "./watch/sessionHub.js";
 
 /** What an owner works with. */
@@ -102,8 +103,8 @@ export interface Owner {
 export function createOwner(options: OwnerOptions): Owner {
   const { store, paths, budgets, clock, random, table, secrets, log, listeners } = options;
   const running = new Map<string, TurnRun>();
-  const ended = new Set<Promise<void>>();
   let draining = false;
+  let closing = false;
 
   const tokens = new LaunchTokens(table);
   const workerLog = new WorkerLog(`${paths.logsDir}/workers.log`, secrets, log);
@@ -163,12 +164,10 @@ export function createOwner(options: OwnerOptions): Owner {
     if (claim.kind !== "claimed") return "nothing";
     const turn = new TurnRun(parts, options.program, slot, executionId, claim.claimed);
     running.set(executionId, turn);
-    const done = turn.run();
-    ended.add(done);
+    if (closing) turn.stop(StopCause.STOP_CAUSE_DRAINING);
     try {
-      await done;
+      await turn.run();
     } finally {
-      ended.delete(done);
       running.delete(executionId);
       sessionChanged(sessionId);
     }
@@ -231,28 +230,21 @@ export function createOwner(options: OwnerOptions): Owner {
       scheduler.close();
       const stopAt = clock.now() + graceMs;
       for (const one of running.values()) one.announceDrain(stopAt);
-      await endsWithin(graceMs);
+      await within(clock, graceMs, scheduler.idle());
       for (const one of running.values()) one.stop(StopCause.STOP_CAUSE_DRAINING);
-      await endsWithin(budgets.stopTotalMs);
+      await within(clock, budgets.stopTotalMs, scheduler.idle());
       await pool.close();
     },
     async close() {
       draining = true;
+      closing = true;
       scheduler.close();
+      // What does not run yet has done nothing and is told so; what runs loses its worker.
+      for (const one of running.values()) if (one.phase !== "running") one.stop(StopCause.STOP_CAUSE_DRAINING);
       await pool.close();
       await Promise.all(launcher.live.map((launch) => launch.group.kill()));
-      await Promise.allSettled([...ended]);
+      await scheduler.idle();
       workerLog.close();
     },
   };
-
-  /** Resolves when no turn is left, or after so many milliseconds. */
-  async function endsWithin(ms: number): Promise<void> {
-    let cancel = (): void => undefined;
-    const late = new Promise<void>((resolve) => {
-      cancel = clock.after(ms, resolve);
-    });
-    await Promise.race([Promise.allSettled([...ended]), late]);
-    cancel();
-  }
 }

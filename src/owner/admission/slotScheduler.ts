@@ -22,6 +22,7 @@ export class SlotScheduler {
   readonly #active = new Map<string, { again: boolean }>();
   #used = 0;
   #open = false;
+  #whenIdle: (() => void)[] = [];
 
   constructor(max: number, runNext: RunNext, onError: (sessionId: string, error: unknown) => void) {
     this.#max = max;
@@ -48,6 +49,11 @@ export class SlotScheduler {
   /** Starts no more turns; those that run go on. */
   close(): void {
     this.#open = false;
+  }
+
+  /** Resolves when no turn runs. */
+  async idle(): Promise<void> {
+    if (this.#active.size > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
   /** Says that a session may have something to run. */
@@ -102,5 +108,6 @@ export class SlotScheduler {
     this.#active.delete(sessionId);
     if (ran || state.again) this.wake(sessionId);
     else this.#pump();
+    if (this.#active.size === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 }

@@ -30,6 +30,7 @@ export class WorkerLink {
   readonly #stream: BidiStream<AttachRequest, AttachResponse>;
   readonly #closed = createDeferred<RpcError | undefined>();
   readonly #closing = createDeferred<void>();
+  readonly #handled = createDeferred<void>();
   #handler: FrameHandler | undefined;
   #sequence: bigint;
   #unacknowledgedBytes = 0;
@@ -57,6 +58,7 @@ export class WorkerLink {
   /** Gives the worker's frames to a handler, in place of the one before. */
   handle(handler: FrameHandler): void {
     this.#handler = handler;
+    this.#handled.resolve();
   }
 
   /** Sends a frame. Frames to workers are few and small; a worker that reads nothing is found by its other bounds. */
@@ -73,9 +75,9 @@ export class WorkerLink {
     }
     this.#sequence = request.sequence;
     if (request.frame === undefined) throw new RpcError("FRAME_INVALID", { message: "A frame has no known content." });
-    const handler = this.#handler;
-    if (handler === undefined) throw new Error("a worker's frame has no handler");
-    await handler(request.frame);
+    // A worker may speak on before whoever waits for it has taken it over.
+    if (this.#handler === undefined) await Promise.race([this.#handled.promise, this.#closing.promise]);
+    await this.#handler?.(request.frame);
     this.#unacknowledgedBytes += sizeBytes;
     if (this.#unacknowledgedBytes >= ACK_EVERY_BYTES || request.frame.$case === "heartbeat") {
       this.#unacknowledgedBytes = 0;

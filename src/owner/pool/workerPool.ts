@@ -43,7 +43,8 @@ export interface TakenWorker {
 export class WorkerPool {
   readonly #parts: WorkerPoolParts;
   #idle: Idle[] = [];
-  #filling = 0;
+  /** Workers on their way to being ready. */
+  readonly #filling = new Map<Promise<void>, { launch: Launch | undefined }>();
   #closed = false;
   #failures = 0;
   #notBefore = 0;
@@ -69,25 +70,31 @@ export class WorkerPool {
   /** Makes a worker of this kind ready, unless there are enough. */
   refill(spec: WorkerSpec): void {
     const { size, clock } = this.#parts;
-    if (this.#closed || !spec.poolable || size === 0 || this.#filling > 0) return;
+    if (this.#closed || !spec.poolable || size === 0 || this.#filling.size > 0) return;
     if (this.#idle.filter(({ key }) => key === spec.key).length >= size || clock.monotonic() < this.#notBefore) return;
-    this.#filling += 1;
-    void this.#fill(spec).finally(() => {
-      this.#filling -= 1;
-    });
+    const begun: { launch: Launch | undefined } = { launch: undefined };
+    const filled = this.#fill(spec, begun)
+      .catch((error: unknown) => {
+        this.#parts.log.error({ err: error }, "a pooled worker's record could not be closed");
+      })
+      .finally(() => this.#filling.delete(filled));
+    this.#filling.set(filled, begun);
   }
 
-  /** Retires every waiting worker; none is made ready any more. */
+  /** Retires every waiting worker and those on their way; none is made ready any more. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all(this.#idle.splice(0).map((idle) => this.#retire(idle)));
+    for (const { launch } of this.#filling.values()) void launch?.group.kill();
+    await Promise.all([...this.#idle.splice(0).map((idle) => this.#retire(idle)), ...this.#filling.keys()]);
   }
 
-  async #fill(spec: WorkerSpec): Promise<void> {
+  async #fill(spec: WorkerSpec, begun: { launch: Launch | undefined }): Promise<void> {
     const { launcher, clock, log, idleMs, size, onTrouble } = this.#parts;
     let launch: Launch | undefined;
     try {
       launch = await launcher.launch(spec.request);
+      begun.launch = launch;
+      if (this.#closed) void launch.group.kill();
       const link = await launch.attached;
       await exerciseWorker(link);
       this.#failures = 0;

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import { newId } from "../../base/ids.js";
 import type { Random } from "../../base/random.js";
-import type { Approval, Clarify } from "../../gen/talaria/owner/v1/owner_service.js";
+import type { Approval, Clarify, PromptSettled } from "../../gen/talaria/owner/v1/owner_service.js";
 import type { Reason } from "../../gen/talaria/reason/v1/reason.js";
 import { ApprovalChoice, Prompt } from "../../gen/talaria/types/v1/prompt.js";
 import { reasonEntry } from "../../rpc/reasons.js";
@@ -15,7 +15,7 @@ import type { Store } from "../../store/store.js";
 import type { OwnerFrame } from "../attach/workerLink.js";
 import type { SessionHub } from "../watch/sessionHub.js";
 import { offeredChoices } from "./offeredChoices.js";
-import { toPrompt, toPromptEnd } from "./promptRecord.js";
+import { fromWorkerEnd, toPrompt, toPromptEnd } from "./promptRecord.js";
 
 /** What a desk works with. */
 export interface PromptDeskParts {
@@ -106,6 +106,11 @@ export class PromptDesk {
     }
   }
 
+  /** Number of open prompts. */
+  get openCount(): number {
+    return this.#open.size;
+  }
+
   /** Whether a prompt is open here. */
   has(promptId: string): boolean {
     return this.#open.has(promptId);
@@ -115,6 +120,15 @@ export class PromptDesk {
   openUnder(workerPromptId: string): string | undefined {
     for (const [promptId, open] of this.#open) if (open.workerPromptId === workerPromptId) return promptId;
     return undefined;
+  }
+
+  /** Ends the prompt that the worker says it no longer waits for. @throws RpcError FRAME_INVALID for an end that is not its to report. */
+  async settledByWorker({ promptId: workerPromptId, end }: PromptSettled): Promise<void> {
+    const stored = fromWorkerEnd(end);
+    if (stored === undefined)
+      throw new RpcError("FRAME_INVALID", { message: "A worker cannot end a prompt that way." });
+    const promptId = this.openUnder(workerPromptId);
+    if (promptId !== undefined) await this.end(promptId, stored);
   }
 
   /** Ends a prompt and tells the worker and every viewer. False where it had ended before. */

@@ -69,8 +69,9 @@ async function settle(parts: RecoveryParts, execution: ExecutionRow): Promise<vo
   if (execution.outcome === null && !(await commitFromOutbox(parts, execution, directory))) {
     await lose(parts, execution);
   }
-  await store.writer.execute(releaseSession, { executionId: execution.execution_id, now: clock.now() });
+  // Before the release: once the session is free nothing remembers the outbox.
   removeOutbox(directory);
+  await store.writer.execute(releaseSession, { executionId: execution.execution_id, now: clock.now() });
 }
 
 async function commitFromOutbox(parts: RecoveryParts, execution: ExecutionRow, directory: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { ReadConversationResponse } from "../../gen/talaria/owner/v1/execution_store_service.js";
 import type { ConversationMessage } from "../../gen/talaria/types/v1/conversation.js";
 import { findSession } from "../../store/queries/sessions.js";
+import { firstContextRow } from "../../store/queries/turns.js";
 import { readTranscript } from "../../store/queries/transcript.js";
 import type { Queryable } from "../../store/sql.js";
 import { toMessage } from "../records/toMessage.js";
@@ -18,7 +19,7 @@ export interface ConversationRange {
   readonly includeCompacted: boolean;
 }
 
-/** A session's transcript in parts, each read when the one before has been taken. */
+/** A session's transcript since its last reset in parts, each read when the one before has been taken. */
 export async function* readConversation(
   reader: Queryable,
   sessionId: string,
@@ -26,7 +27,7 @@ export async function* readConversation(
 ): AsyncGenerator<ReadConversationResponse> {
   let title = findSession(reader, sessionId)?.title ?? "";
   let first = true;
-  for (let after = range.afterRow; ;) {
+  for (let after = Math.max(range.afterRow, firstContextRow(reader, sessionId) - 1); ;) {
     const rows = readTranscript(reader, sessionId, after, PART_ROWS);
     const wanted = rows.filter((row) => range.includeCompacted || !row.compacted).map(toMessage);
     for (const messages of inParts(wanted)) {

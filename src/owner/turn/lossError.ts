@@ -1,11 +1,23 @@
 import type { WorkerError } from "../../gen/talaria/owner/v1/owner_service.js";
 import { reasonOfNumber } from "../../rpc/reasons.js";
 import { RpcError } from "../../rpc/rpcError.js";
+import type { ProcessExit } from "../launch/spawner.js";
 
 /** A connection that broke or was given up says nothing about anybody's will: it must not read as a cancellation. */
 export function lossError(caught: unknown): RpcError {
   const error = RpcError.from(caught);
   return error.reason === "CANCELLED" ? new RpcError("WORKER_LOST", { cause: error }) : error;
+}
+
+/** Whether the end of a stream tells no cause: it broke, or the worker closed it without a word. */
+export function saysNothing(error: RpcError | undefined): boolean {
+  return error === undefined || error.reason === "CANCELLED" || error.reason === "UNAVAILABLE";
+}
+
+/** The cause of a lost stream where only the end of the worker's process is known, or not even that. */
+export function exitError(exit: ProcessExit | undefined): RpcError {
+  if (exit === undefined) return new RpcError("WORKER_LOST");
+  return new RpcError("WORKER_EXITED", { metadata: { code: String(exit.code), signal: String(exit.signal) } });
 }
 
 /** What a worker says of its own failure. */

@@ -12,6 +12,14 @@ export interface LossFacts {
   readonly ownerDied: boolean;
 }
 
+const BEFORE_RUNNING: ReadonlySet<ExecutionPhase> = new Set([
+  "spawned",
+  "proved",
+  "exercised",
+  "bootstrapped",
+  "adopted",
+]);
+
 /**
  * The outcome of an execution that gave no receipt; a committed result is never asked about. Unknown is for what may have
  * had an effect outside that nobody recorded. Source: DESIGN section 3, "Outcome of a lost worker".
@@ -19,6 +27,6 @@ export interface LossFacts {
 export function lossOutcome(facts: LossFacts): "failed" | "unknown" | "interrupted" {
   if (facts.ownerDied) return "unknown";
   if (facts.toolOpen) return "unknown";
-  if (facts.stopped && facts.phase !== "running") return "interrupted";
+  if (facts.stopped && BEFORE_RUNNING.has(facts.phase)) return "interrupted";
   return "failed";
 }

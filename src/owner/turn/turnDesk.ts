@@ -11,10 +11,12 @@ export interface DeskTurn {
   readonly fence: StoredFence;
   readonly slot: Slot;
   readonly send: (frame: OwnerFrame) => void;
+  /** Told after a prompt was raised or ended. */
+  readonly onChange: () => void;
 }
 
 /** The prompts of a turn. While one is open the turn waits on a person and does not count against the cap. */
-export function turnDesk(parts: TurnParts, { claimed, fence, slot, send }: DeskTurn): PromptDesk {
+export function turnDesk(parts: TurnParts, { claimed, fence, slot, send, onChange }: DeskTurn): PromptDesk {
   const { store, clock, random, hub, budgets, listeners } = parts;
   const sessionId = claimed.input.session_id;
   return new PromptDesk({
@@ -33,6 +35,7 @@ export function turnDesk(parts: TurnParts, { claimed, fence, slot, send }: DeskT
     onOpen: (count) => {
       if (count > 0) slot.yield();
       else slot.resume();
+      onChange();
     },
     onWaiting: (promptId) => {
       listeners.promptWaiting(promptId, sessionId);

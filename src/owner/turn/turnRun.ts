@@ -9,6 +9,7 @@ import type { Reason } from "../../rpc/reasons.js";
 import { reasonError, RpcError } from "../../rpc/rpcError.js";
 import { failureOf } from "../../rpc/wire/failure.js";
 import { toTimestamp } from "../../rpc/wire/times.js";
+import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import type { StoredFence } from "../../store/turns/fence.js";
 import { loseExecution } from "../../store/turns/loseExecution.js";
@@ -23,35 +24,30 @@ import { phaseOnWire } from "../phase/phaseOnWire.js";
 import type { WorkerProgram } from "../pool/workerSpec.js";
 import { workerSpec } from "../pool/workerSpec.js";
 import type { PromptDesk } from "../prompts/promptDesk.js";
-import { fromWorkerEnd } from "../prompts/promptRecord.js";
 import { readTurn } from "../records/readTurn.js";
 import { outboxDirectory, removeOutbox } from "../recovery/outbox.js";
 import { judgeResult } from "../result/judgeResult.js";
 import { assignTurn } from "./assignTurn.js";
 import { workspaceOf } from "./bootstrapFrame.js";
-import { lossError, workerError } from "./lossError.js";
+import { exitError, lossError, saysNothing, workerError } from "./lossError.js";
 import { lossOutcome } from "./lossOutcome.js";
 import { OpenTools } from "./openTools.js";
 import { persistently } from "./persistently.js";
-import { startStopLadder } from "./stopLadder.js";
+import { type LatchedStop, latchStop } from "./latchStop.js";
+import type { StopSteps } from "./stopLadder.js";
 import { stopReason } from "./stopReason.js";
 import { storeResult } from "./storeResult.js";
 import { turnDesk } from "./turnDesk.js";
 import { turnBounds } from "./turnBounds.js";
 import type { TurnParts } from "./turnParts.js";
 import { TurnWatch } from "./turnWatch.js";
+import { within } from "./within.js";
 import { RunningText } from "../watch/runningText.js";
 
 /** After a launched process has ended its stream may still hold frames; this long they are waited for, milliseconds. */
 const LAST_FRAMES_MS = 2_000;
-
-/** A latched Stop. */
-interface StopLatch {
-  readonly cause: StopCause;
-  /** When the worker is killed at the latest, epoch milliseconds. */
-  readonly killAt: number;
-  readonly cancel: () => void;
-}
+/** After a stream has broken its process may still be about to end; this long its exit is waited for, milliseconds. */
+const LAST_EXIT_MS = 1_000;
 
 /** One execution, from its claim to the proof that nothing of its processes is left. */
 export class TurnRun {
@@ -69,7 +65,9 @@ export class TurnRun {
   #launch: Launch | undefined;
   #link: WorkerLink | undefined;
   #watch: TurnWatch | undefined;
-  #stop: StopLatch | undefined;
+  #stop: LatchedStop | undefined;
+  /** The receipt on its way to the store: from here on only its refusal leaves the outcome open. */
+  #commit: Promise<DeliveryEffects> | undefined;
   /** What a coming end of the stream is to be called. */
   #lossReason: Reason | undefined;
   #outcomeFixed = false;
@@ -82,7 +80,13 @@ export class TurnRun {
     this.claimed = claimed;
     this.fence = { executionId, epoch: parts.store.epoch, generation: claimed.generation };
     this.#log = parts.log.child({ execution: executionId, agent: claimed.agent });
-    this.desk = turnDesk(parts, { claimed, fence: this.fence, slot, send: (frame) => this.#link?.send(frame) });
+    this.desk = turnDesk(parts, {
+      claimed,
+      fence: this.fence,
+      slot,
+      send: (frame) => this.#link?.send(frame),
+      onChange: () => this.#watch?.progress(),
+    });
   }
 
   /** Where the worker stands. */
@@ -114,38 +118,25 @@ export class TurnRun {
     await this.#cleanUp();
   }
 
-  /** Latches a Stop; repeats keep the first one's times. Undefined where the outcome is fixed already. */
+  /** Latches a Stop; repeats keep the first one's times. Undefined where the worker has given its result, or none is to come. */
   stop(cause: StopCause): { readonly already: boolean; readonly killAt: number } | undefined {
-    if (this.#outcomeFixed) return undefined;
+    if (this.#outcomeFixed || this.#commit !== undefined) return undefined;
     if (this.#stop !== undefined) return { already: true, killAt: this.#stop.killAt };
     const { clock, budgets } = this.#parts;
-    const killAt = clock.now() + budgets.stopKillAfterMs;
-    const cancel =
-      this.#phase === "running"
-        ? startStopLadder(
-            clock,
-            { terminateAfterMs: budgets.stopTermAfterMs, killAfterMs: budgets.stopKillAfterMs },
-            {
-              ask: () => this.#link?.send({ $case: "stop", value: { cause } }),
-              terminate: () => this.#signal("SIGTERM"),
-              kill: () => {
-                this.#endByForce("TURN_STOP_TIMEOUT");
-              },
-            },
-          )
-        : () => undefined;
-    this.#stop = { cause, killAt, cancel };
+    const running = this.#phase === "running";
+    this.#stop = latchStop(clock, budgets, cause, running ? this.#stopSteps(cause) : undefined);
     this.#log.info({ cause, phase: this.#phase }, "stop latched");
     void this.desk.endAll("stopped").catch((error: unknown) => {
       this.#log.error({ err: error }, "prompts of a stopped turn could not be ended");
     });
     this.#stopped.resolve();
-    if (this.#phase !== "running") void this.#lose(new RpcError(stopReason(cause)));
-    return { already: false, killAt };
+    if (!running) void this.#lose(new RpcError(stopReason(cause)));
+    return { already: false, killAt: this.#stop.killAt };
   }
 
-  /** Says that the assignment is adopted. @throws RpcError FRAME_OUT_OF_PHASE. */
+  /** Says that the assignment is adopted. @throws RpcError FRAME_OUT_OF_PHASE; EXECUTION_ENDED where it is too late. */
   adopted(): void {
+    if (this.#outcomeFixed) throw new RpcError("EXECUTION_ENDED");
     this.#move("adopt", "adopt");
   }
 
@@ -175,7 +166,7 @@ export class TurnRun {
       this.#follow(launch, link);
       await this.#assign(link, agent, workspace);
     } catch (error) {
-      listeners.workerTrouble(this.claimed.agent, error);
+      if (!this.#outcomeFixed) listeners.workerTrouble(this.claimed.agent, error);
       throw error;
     } finally {
       pool.refill(spec);
@@ -184,7 +175,7 @@ export class TurnRun {
 
   #follow(launch: Launch, link: WorkerLink): void {
     link.handle((frame) => this.#onFrame(frame));
-    void link.closed.then((error) => this.#streamEnded(error));
+    void link.closed.then((error) => this.#streamBroke(launch, error));
     void launch.exited.then(() => {
       const cancel = this.#parts.clock.after(LAST_FRAMES_MS, () => this.#streamEnded(undefined));
       void this.#over.promise.then(cancel);
@@ -203,6 +194,15 @@ export class TurnRun {
     if (this.#outcomeFixed) return;
     this.#move("bootstrap", "bootstrap");
     link.send({ $case: "bootstrap", value: bootstrap });
+    // From here on the worker owes heartbeats, also if it never becomes ready.
+    this.#watch = new TurnWatch(this.#parts.clock, turnBounds(this.claimed, this.#parts.budgets), {
+      turnLimit: () => this.stop(StopCause.STOP_CAUSE_TURN_LIMIT),
+      idle: () => this.stop(StopCause.STOP_CAUSE_IDLE),
+      heartbeatMissed: () => {
+        this.#endByForce("HEARTBEAT_MISSED");
+      },
+      isWaiting: () => this.#tools.count + this.desk.openCount > 0,
+    });
   }
 
   #onFrame(frame: WorkerFrame): Promise<void> | void {
@@ -217,7 +217,7 @@ export class TurnRun {
       case "events":
         this.#tools.add(frame.value.events);
         this.runningText.add(frame.value.events);
-        this.#watch?.progress(this.#tools.count);
+        this.#watch?.progress();
         this.#parts.hub.publish(this.#sessionId, {
           $case: "events",
           value: { executionId: this.fence.executionId, events: frame.value.events },
@@ -225,10 +225,10 @@ export class TurnRun {
         return;
       case "approval":
       case "clarify":
-        this.#watch?.progress(this.#tools.count);
+        this.#watch?.progress();
         return this.desk.raise(frame);
       case "promptSettled":
-        return this.#promptSettled(frame.value.promptId, fromWorkerEnd(frame.value.end));
+        return this.desk.settledByWorker(frame.value);
       case "result":
         if (frame.value.result === undefined) throw new RpcError("WORKER_RESULT_INVALID");
         return this.#result(frame.value.result);
@@ -251,21 +251,7 @@ export class TurnRun {
   #ready(pid: number): void {
     if (pid !== this.#link?.evidence.process.pid) throw new RpcError("WORKER_PID_MISMATCH");
     this.#move("ready", "ready");
-    const { clock, budgets } = this.#parts;
-    const bounds = turnBounds(this.claimed, budgets);
-    this.#watch = new TurnWatch(clock, bounds, {
-      turnLimit: () => this.stop(StopCause.STOP_CAUSE_TURN_LIMIT),
-      idle: () => this.stop(StopCause.STOP_CAUSE_IDLE),
-      heartbeatMissed: () => {
-        this.#endByForce("HEARTBEAT_MISSED");
-      },
-    });
-  }
-
-  async #promptSettled(workerPromptId: string, end: ReturnType<typeof fromWorkerEnd>): Promise<void> {
-    if (end === undefined) throw new RpcError("FRAME_INVALID", { message: "A worker cannot end a prompt that way." });
-    const promptId = this.desk.openUnder(workerPromptId);
-    if (promptId !== undefined) await this.desk.end(promptId, end);
+    this.#watch?.progress();
   }
 
   async #result(result: TurnResult): Promise<void> {
@@ -275,12 +261,13 @@ export class TurnRun {
     this.#move("result", "result");
     this.#stop?.cancel();
     this.#watch?.stop();
-    const effects = await storeResult(this.#parts, this.#log, {
+    this.#commit = storeResult(this.#parts, this.#log, {
       fence: this.fence,
       agent: this.claimed.agent,
       result,
       judgement,
     });
+    const effects = await this.#commit;
     this.#outcomeFixed = true;
     this.#settled();
     listeners.effects(effects);
@@ -298,20 +285,33 @@ export class TurnRun {
     });
   }
 
+  /** A stream that just broke says less than the exit of its process, which may be known a moment later. */
+  async #streamBroke(launch: Launch, error: RpcError | undefined): Promise<void> {
+    if (!this.#outcomeFixed && saysNothing(error)) await within(this.#parts.clock, LAST_EXIT_MS, launch.exited);
+    this.#streamEnded(error);
+  }
+
   #streamEnded(error: RpcError | undefined): void {
     if (!this.#outcomeFixed) {
-      void this.#lose(this.#lossReason === undefined ? (error ?? this.#exitError()) : new RpcError(this.#lossReason));
+      const cause = error === undefined || saysNothing(error) ? exitError(this.#launch?.exit) : error;
+      void this.#lose(this.#lossReason === undefined ? cause : new RpcError(this.#lossReason));
       return;
     }
     if (this.#phase === "finishing" && this.#finishedSeen) this.#move("leave", "exit");
     this.#over.resolve();
   }
 
-  /** The cause that a lost stream has where the worker gave none: a broken connection is not somebody's cancellation. */
-  #exitError(): RpcError {
-    const exit = this.#launch?.exit;
-    if (exit === undefined) return new RpcError("WORKER_LOST");
-    return new RpcError("WORKER_EXITED", { metadata: { code: String(exit.code), signal: String(exit.signal) } });
+  #stopSteps(cause: StopCause): StopSteps {
+    return {
+      ask: () => this.#link?.send({ $case: "stop", value: { cause } }),
+      terminate: () => {
+        this.#lossReason = "TURN_STOP_TIMEOUT";
+        this.#signal("SIGTERM");
+      },
+      kill: () => {
+        this.#endByForce("TURN_STOP_TIMEOUT");
+      },
+    };
   }
 
   #endByForce(reason: Reason): void {
@@ -326,7 +326,12 @@ export class TurnRun {
 
   /** Settles a turn that gave no result; the first settlement stands. */
   async #lose(caught: unknown): Promise<void> {
-    if (this.#outcomeFixed) return;
+    if (this.#commit !== undefined) await this.#commit.catch(() => undefined);
+    if (this.#outcomeFixed) {
+      // The receipt was kept although its worker has gone: nothing more is to come.
+      if (this.#commit !== undefined) this.#over.resolve();
+      return;
+    }
     this.#outcomeFixed = true;
     const { store, clock, listeners } = this.#parts;
     const error = lossError(caught);
@@ -383,8 +388,9 @@ export class TurnRun {
   #move(event: PhaseEvent, frame: string): void {
     const next = nextPhase(this.#phase, event);
     if (next === undefined) throw reasonError("FRAME_OUT_OF_PHASE", { frame, phase: this.#phase });
-    if (next === this.#phase) return;
+    const shown = phaseOnWire(this.#phase);
     this.#phase = next;
+    if (phaseOnWire(next) === shown) return;
     this.#parts.hub.publish(this.#sessionId, {
       $case: "phaseChanged",
       value: { executionId: this.fence.executionId, phase: phaseOnWire(next) },

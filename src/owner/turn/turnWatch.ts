@@ -3,27 +3,28 @@ import type { Clock } from "../../base/clock.js";
 /** How long a turn may take, and how long it may be silent; 0 = no bound. Milliseconds. */
 export interface TurnBounds {
   readonly turnMs: number;
-  /** Without an event, outside an open tool call. */
+  /** Without an event, outside an open tool call or prompt. */
   readonly idleMs: number;
   /** Without any frame. */
   readonly heartbeatMissedMs: number;
 }
 
-/** What a watch says when a bound is passed. */
+/** What a watch says when a bound is passed, and what it asks. */
 export interface TurnAlarms {
   readonly turnLimit: () => void;
   readonly idle: () => void;
   readonly heartbeatMissed: () => void;
+  /** Whether the turn waits for a tool or a person, which is no idleness. */
+  readonly isWaiting: () => boolean;
 }
 
-/** Watches a running turn. It looks a few times in each bound instead of setting a timer at every frame. */
+/** Watches a turn from its bootstrap to its result. It looks a few times in each bound instead of setting a timer at every frame. */
 export class TurnWatch {
   readonly #clock: Clock;
   readonly #alarms: TurnAlarms;
   readonly #cancels = new Set<() => void>();
   #lastFrame: number;
   #lastProgress: number;
-  #toolsOpen = 0;
 
   constructor(clock: Clock, bounds: TurnBounds, alarms: TurnAlarms) {
     this.#clock = clock;
@@ -40,10 +41,9 @@ export class TurnWatch {
     this.#lastFrame = this.#clock.monotonic();
   }
 
-  /** Notes that the turn has got on, and how many tool calls are open. */
-  progress(toolsOpen: number): void {
+  /** Notes that the turn has got on. */
+  progress(): void {
     this.#lastProgress = this.#clock.monotonic();
-    this.#toolsOpen = toolsOpen;
   }
 
   /** Ends the watch. */
@@ -53,7 +53,8 @@ export class TurnWatch {
   }
 
   #idleSince(): number {
-    return this.#toolsOpen > 0 ? this.#clock.monotonic() : this.#lastProgress;
+    if (this.#alarms.isWaiting()) this.progress();
+    return this.#lastProgress;
   }
 
   #look(bound: number, since: () => number, alarm: () => void): void {

@@ -1,6 +1,8 @@
 import type { SessionUpdate, Turn } from "../../gen/talaria/gateway/v1/turn_service.js";
 import { DeltaChannel } from "../../gen/talaria/types/v1/event.js";
 import { toTimestamp } from "../../rpc/wire/times.js";
+import { openPromptRows } from "../../store/turns/promptRow.js";
+import { toPrompt } from "../prompts/promptRecord.js";
 import { readTurn } from "../records/readTurn.js";
 import type { TurnParts } from "../turn/turnParts.js";
 import type { Running } from "./watchSession.js";
@@ -21,11 +23,17 @@ export async function* followTurn(
     at: toTimestamp(clock.now()),
     update: change,
   });
+  // A prompt that was raised before, or in a gap, still waits for an answer. To be read before anything is yielded.
+  const openPrompts = ({ executionId }: Turn): readonly SessionUpdate[] =>
+    openPromptRows(store.reader, sessionId)
+      .filter((row) => row.execution_id === executionId)
+      .map((row) => place({ $case: "promptRaised", value: toPrompt(row) }));
   // The watch opens and the state is read in one step, so that nothing falls between them.
   hub.open(sessionId, watcher, hub.cursorOf(sessionId));
   try {
     let turn = readTurn(store.reader, inputId) ?? admitted.turn;
     const text = turn.startedAt === undefined ? "" : parts.runningText(sessionId);
+    const prompts = openPrompts(turn);
     yield place({ $case: "inputQueued", value: { turn: admitted.turn, replayed: admitted.replayed } });
     if (turn.endedAt !== undefined) {
       yield place({ $case: "turnEnded", value: { turn } });
@@ -34,12 +42,17 @@ export async function* followTurn(
     if (turn.startedAt !== undefined) {
       yield place({ $case: "turnStarted", value: { turn } });
       if (text !== "") yield place({ $case: "events", value: textSoFar(turn.executionId, text) });
+      yield* prompts;
     }
     for (let step = await watcher.next(signal); step !== undefined; step = await watcher.next(signal)) {
       if (step.kind === "overrun") {
         turn = readTurn(store.reader, inputId) ?? turn;
+        const missed = openPrompts(turn);
         yield place({ $case: "gap", value: { requested: undefined, oldestKept: undefined } });
-        if (turn.endedAt === undefined) continue;
+        if (turn.endedAt === undefined) {
+          yield* missed;
+          continue;
+        }
         yield place({ $case: "turnEnded", value: { turn } });
         return;
       }

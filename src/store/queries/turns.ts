@@ -51,6 +51,15 @@ export function runningTurn(at: Queryable, sessionId: string): TurnRows | undefi
   return row === undefined ? undefined : turnRows(at, row.input_id);
 }
 
+/** The first row of a session's transcript that its turns read: what lies before was ended by a reset. */
+export function firstContextRow(at: Queryable, sessionId: string): number {
+  const row = at.get<{ first: number }>(
+    "SELECT context_from_row AS first FROM sessions WHERE session_id = ?",
+    sessionId,
+  );
+  return row?.first ?? 1;
+}
+
 /** Sessions that have something to run and are not paused. */
 export function sessionsToRun(at: Queryable): readonly string[] {
   return at

@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+
+import { TurnPhase } from "../../src/gen/talaria/gateway/v1/turn_service.js";
+import { describeTurn, refusalOf, sessionOf } from "../kit/turnClient.js";
+import { useTestGateway } from "../kit/useTestGateway.js";
+
+const gateway = useTestGateway({ poolSize: 2 });
+
+test("a turn streams to its caller and to a second client, and both see the same end", async () => {
+  const { client, connect } = gateway();
+  const requestId = randomUUID();
+  const warm = client.run("echo", "first");
+  const sessionId = await sessionOf(warm);
+  expect((await warm.outcome()).outcome).toBe("COMPLETED");
+  const watch = connect().watch(sessionId);
+  await watch.next("snapshot");
+  const run = client.say(sessionId, "one two three", { requestId });
+  const ended = await run.outcome();
+  expect(ended).toMatchObject({ outcome: "COMPLETED", reason: "", answer: "one two three" });
+  expect(run.text).toBe("one two three");
+  await watch.outcome();
+  expect(watch.text).toBe("one two three");
+  const told = ["snapshot", "inputQueued", "turnStarted", "events", "turnEnded"];
+  expect([...new Set(watch.kinds)].filter((kind) => told.includes(kind))).toEqual(told);
+  const phases = watch.items.map(({ update }) => (update?.$case === "phaseChanged" ? update.value.phase : undefined));
+  expect(phases.filter((phase) => phase !== undefined && phase !== TurnPhase.TURN_PHASE_FINISHED).slice(0, 5)).toEqual([
+    TurnPhase.TURN_PHASE_PROVED,
+    TurnPhase.TURN_PHASE_BOOTSTRAPPED,
+    TurnPhase.TURN_PHASE_ADOPTED,
+    TurnPhase.TURN_PHASE_RUNNING,
+    TurnPhase.TURN_PHASE_RESULT,
+  ]);
+  expect(await run.ended()).toBeUndefined();
+  watch.cancel();
+});
+
+test("OW53 the same request replays its turn, running and ended; other content under it conflicts", async () => {
+  const { client, connect } = gateway();
+  const requestId = randomUUID();
+  const first = client.run("echo", "!say once\n!sleep 60000", { requestId });
+  const executionId = await first.started();
+  await first.saw("once");
+  const joined = connect().run("echo", "!say once\n!sleep 60000", { requestId });
+  const queued = await joined.next("inputQueued");
+  expect(queued.replayed).toBe(true);
+  expect(await joined.started()).toBe(executionId);
+  await joined.saw("once");
+  expect(await refusalOf(client.run("echo", "something else", { requestId }))).toBe("REQUEST_CONFLICT");
+  await client.stop(executionId);
+  const [one, two] = await Promise.all([first.outcome(), joined.outcome()]);
+  expect(one.turn).toEqual(two.turn);
+  const again = client.run("echo", "!say once\n!sleep 60000", { requestId });
+  expect((await again.outcome()).turn.executionId).toBe(executionId);
+  expect(again.kinds).toEqual(["inputQueued", "turnEnded"]);
+  expect(gateway().rows("SELECT 1 FROM inputs WHERE request_id = ?", requestId)).toHaveLength(1);
+});
+
+test("OW-R8 a caller that leaves does not end its turn; the receipt is had by key", async () => {
+  const { client, connect } = gateway();
+  const requestId = randomUUID();
+  const leaving = connect();
+  const run = leaving.run("echo", "!approve rm -r build\n!say kept", { requestId });
+  const { promptId } = await run.next("promptRaised");
+  run.cancel();
+  await run.ended();
+  const back = client.run("echo", "!approve rm -r build\n!say kept", { requestId });
+  expect((await back.next("promptRaised")).promptId).toBe(promptId);
+  await client.choose(promptId, 1);
+  expect(await back.outcome()).toMatchObject({ outcome: "COMPLETED", reason: "" });
+});
+
+test("AD-1 inputs that come at once for one session run in the order of their arrival, one at a time", async () => {
+  const { client } = gateway();
+  const first = client.run("echo", "0");
+  const sessionId = await sessionOf(first);
+  const runs = [first, ...Array.from({ length: 7 }, (_, index) => client.say(sessionId, String(index + 1)))];
+  // The calls are made on one connection and so admitted in order.
+  const ends = await Promise.all(runs.map((run) => run.outcome()));
+  const rows = gateway().rows<{ text: string; started_at: number; ended_at: number }>(
+    "SELECT text, started_at, ended_at FROM inputs WHERE session_id = ? ORDER BY started_at, sequence",
+    sessionId,
+  );
+  expect(ends.map(({ answer }) => answer)).toEqual(runs.map((_, index) => String(index)));
+  expect(rows.map(({ text }) => text)).toEqual(runs.map((_, index) => String(index)));
+  rows.slice(1).forEach((row, index) => {
+    expect(row.started_at).toBeGreaterThanOrEqual(rows[index]?.ended_at ?? Number.POSITIVE_INFINITY);
+  });
+});
+
+test("LE-4 a queued input can be withdrawn: it never runs and no later turn sees it", async () => {
+  const { client } = gateway();
+  const running = client.run("echo", "!approve wait");
+  const sessionId = await sessionOf(running);
+  const { promptId } = await running.next("promptRaised");
+  const second = client.say(sessionId, "never");
+  const third = client.say(sessionId, "!history");
+  const queued = await second.next("inputQueued");
+  expect(queued.turn?.position).toBe(1);
+  expect((await third.next("inputQueued")).turn?.position).toBe(2);
+  const cancelled = await client.cancelInput(queued.turn?.inputId ?? "");
+  expect(cancelled.outcome).toBe("CANCELLED");
+  expect((await second.outcome()).outcome).toBe("CANCELLED");
+  expect((await client.cancelInput(queued.turn?.inputId ?? "")).outcome).toBe("CANCELLED");
+  await client.choose(promptId, 1);
+  await running.outcome();
+  expect((await third.outcome()).answer).not.toContain("never");
+  expect(await refusalOf(client.cancelInput((await running.outcome()).turn.inputId))).toBe("INPUT_NOT_QUEUED");
+});
+
+test("an unknown agent, session, execution or input is refused and leaves no row", async () => {
+  const { client, rows } = gateway();
+  const count = (): number => rows("SELECT 1 FROM inputs").length + rows("SELECT 1 FROM sessions").length;
+  const before = count();
+  const id = (kind: string): string => `${kind}_${"0".repeat(26)}`;
+  expect(await refusalOf(client.run("nobody", "hello"))).toBe("UNKNOWN_AGENT");
+  expect(await refusalOf(client.say(id("ses"), "hello"))).toBe("UNKNOWN_SESSION");
+  expect(await refusalOf(client.stop(id("exe")))).toBe("UNKNOWN_EXECUTION");
+  expect(await refusalOf(client.cancelInput(id("inp")))).toBe("UNKNOWN_INPUT");
+  expect(await refusalOf(client.run("echo", ""))).toBe("INVALID_FIELD");
+  expect(count()).toBe(before);
+});
+
+test("OW44 a turn's own usage is recorded once, and its session adds it up", async () => {
+  const { client, rows } = gateway();
+  const run = client.run("echo", "!usage 7 3 0.5\n!say counted");
+  const sessionId = await sessionOf(run);
+  const { turn } = await run.outcome();
+  expect(turn.usage).toMatchObject({ inputTokens: 7n, outputTokens: 3n, totalTokens: 10n, estimatedCostUsd: 0.5 });
+  await client.say(sessionId, "!usage 2 1 0.25").outcome();
+  expect(rows("SELECT input_tokens, output_tokens, cost_usd FROM sessions WHERE session_id = ?", sessionId)).toEqual([
+    { input_tokens: 9, output_tokens: 4, cost_usd: 0.75 },
+  ]);
+});
+
+test("a turn that fails says why, and its session goes on", async () => {
+  const { client } = gateway();
+  const run = client.run("echo", "!fail PROVIDER_QUOTA no money left");
+  const sessionId = await sessionOf(run);
+  expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason: "PROVIDER_QUOTA", message: "no money left" });
+  expect((await client.say(sessionId, "and now").outcome()).answer).toBe("and now");
+});
+
+test("an answer of many megabytes is kept whole", async () => {
+  const { client, rows } = gateway();
+  const run = client.run("echo", "!repeat 300000 0123456789");
+  const { turn, outcome } = await run.outcome();
+  expect(outcome).toBe("COMPLETED");
+  expect(turn.result?.answer?.sizeBytes).toBe(3_000_000n);
+  const [row] = rows<{ length: number }>(
+    "SELECT LENGTH(text) AS length FROM messages WHERE session_id = ? AND role = 'assistant'",
+    turn.sessionId,
+  );
+  expect(row?.length).toBe(3_000_000);
+});
+
+test("the reader of a finished turn finds it by input and by execution", async () => {
+  const { client } = gateway();
+  const ended = await client.run("echo", "found").outcome();
+  expect(describeTurn((await client.turn(ended.turn.inputId)).turn)).toEqual(ended);
+});
