@@ -1,0 +1,44 @@
+import { build as bundle } from "esbuild";
+import { cpSync, mkdirSync, mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "../../scripts/build.mjs";
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** Entries: the run itself and every process that it starts. */
+const ENTRIES = [
+  "run",
+  "processes/gatewayProcess",
+  "processes/pipeSource",
+  "processes/peerServer",
+  "processes/linkServer",
+];
+
+/**
+ * Builds what is measured, the worker as it is shipped included, into a directory of its own, so that a build elsewhere
+ * changes nothing under way. @returns the directory; its caller removes it.
+ */
+export async function buildBench(): Promise<string> {
+  const built = await build();
+  if (built === "no tools") throw new Error("esbuild is not installed: run npm ci");
+  // Inside node_modules, so that packages are found from there.
+  const cache = join(root, "node_modules", ".cache");
+  mkdirSync(cache, { recursive: true });
+  const directory = mkdtempSync(join(cache, "bench-"));
+  cpSync(join(root, "dist", "worker"), join(directory, "worker"), { recursive: true });
+  await bundle({
+    absWorkingDir: root,
+    entryPoints: ENTRIES.map((entry) => `bench/${entry}.ts`),
+    entryNames: "[name]",
+    outdir: join(directory, "bench"),
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "esm",
+    packages: "external",
+    splitting: true,
+    chunkNames: "chunk-[hash]",
+    logLevel: "warning",
+  });
+  return directory;
+}

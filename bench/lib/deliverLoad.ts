@@ -1,0 +1,170 @@
+import type { Client } from "@grpc/grpc-js";
+import { createHash } from "node:crypto";
+import { systemClock } from "../../src/base/clock.js";
+import { PeerServiceService, type DeliverDMRequest } from "../../src/gen/talaria/dm/v1/peer_service.js";
+import { openBidi } from "../../src/rpc/clients/openBidi.js";
+import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import { toTimestamp } from "../../src/rpc/wire/times.js";
+import { ownCpuTime } from "./cpuTime.js";
+
+/** How a load is made. */
+export interface LoadShape {
+  /** Callers that each wait for their answer before they call again. */
+  readonly concurrency: number;
+  readonly count: number;
+  /** Bytes of the body. */
+  readonly bytes: number;
+  /** Calls in flight at most, first come first served; a caller's wait counts. Absent = no bound. */
+  readonly cap?: number;
+}
+
+/** What a load came to, after its warm-up. */
+export interface LoadFigures {
+  readonly perSecond: number;
+  readonly latenciesMs: readonly number[];
+  readonly clientUs: number;
+  readonly serverUs: number;
+}
+
+/** The part that warms up the code of both ends and is not measured. */
+const WARM_UP = 0.25;
+/** Senders that take turns, and recipients: quotas count by pairs of them. */
+const SENDERS = 61;
+
+/** Makes the request number `index`. */
+export function requestOf(index: number, bytes: number, recipients: number): DeliverDMRequest {
+  const body = "x".repeat(bytes);
+  return {
+    requestId: `key-${String(index)}`,
+    envelope: {
+      senderAgent: `sender${String(index % SENDERS)}`,
+      senderTitle: "A sender",
+      recipientAgent: `agent${String(index % recipients)}`,
+      body,
+      bodySha256: createHash("sha256").update(body, "utf8").digest(),
+      inReplyTo: "",
+      depth: 1,
+      expiresAt: toTimestamp(systemClock.now() + 3_600_000),
+      attemptEpoch: 1,
+      attempt: 1,
+      trace: undefined,
+      hops: [],
+    },
+  };
+}
+
+/** Takes the clocks of both ends. */
+export async function bothClocks(serverCpu: () => Promise<number>) {
+  return { serverUs: await serverCpu(), clientUs: ownCpuTime(), at: performance.now() };
+}
+
+/** Sends unary calls of `DeliverDM`. */
+export async function unaryLoad(
+  client: Client,
+  shape: LoadShape,
+  recipients: number,
+  serverCpu: () => Promise<number>,
+): Promise<LoadFigures> {
+  const { concurrency, count, bytes } = shape;
+  // Made before, so that the client's own work is the call.
+  const requests = Array.from({ length: count }, (_, index) => requestOf(index, bytes, recipients));
+  const gate = new Gate(shape.cap ?? Infinity);
+  let next = 0;
+  const run = async (until: number): Promise<number[]> => {
+    const latencies: number[] = [];
+    const caller = async (): Promise<void> => {
+      while (next < until) {
+        const request = requests[next++];
+        if (request === undefined) return;
+        const began = performance.now();
+        await gate.enter();
+        try {
+          await unaryCall(client, PeerServiceService.deliverDm, request);
+        } finally {
+          gate.leave();
+        }
+        latencies.push(performance.now() - began);
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, caller));
+    return latencies;
+  };
+  await run(Math.floor(count * WARM_UP));
+  const before = await bothClocks(serverCpu);
+  const latenciesMs = await run(count);
+  const after = await bothClocks(serverCpu);
+  return figuresOf(before, after, latenciesMs);
+}
+
+/** Sends batches over one stream of `DeliverDMs`; each waits for its answer. `concurrency` is the size of a batch. */
+export async function streamLoad(
+  client: Client,
+  { concurrency, count, bytes }: LoadShape,
+  recipients: number,
+  serverCpu: () => Promise<number>,
+): Promise<LoadFigures> {
+  const call = openBidi(client, PeerServiceService.deliverDMs);
+  const answers = call.responses[Symbol.asyncIterator]();
+  const requests = Array.from({ length: count }, (_, index) => requestOf(index, bytes, recipients));
+  let next = 0;
+  const run = async (until: number): Promise<number[]> => {
+    const latencies: number[] = [];
+    while (next < until) {
+      const items = requests.slice(next, next + concurrency);
+      next += items.length;
+      const began = performance.now();
+      await call.send({ items });
+      const answer = await answers.next();
+      const refused =
+        answer.done === true ? undefined : answer.value.results.find((r) => r.result?.$case !== "accepted");
+      if (answer.done === true || refused !== undefined) throw new Error(`refused: ${JSON.stringify(refused)}`);
+      for (const _ of items) latencies.push(performance.now() - began);
+    }
+    return latencies;
+  };
+  await run(Math.floor(count * WARM_UP));
+  const before = await bothClocks(serverCpu);
+  const latenciesMs = await run(count);
+  const after = await bothClocks(serverCpu);
+  call.end();
+  await call.ended;
+  return figuresOf(before, after, latenciesMs);
+}
+
+type Clocks = Awaited<ReturnType<typeof bothClocks>>;
+
+function figuresOf(before: Clocks, after: Clocks, latenciesMs: readonly number[]): LoadFigures {
+  const count = latenciesMs.length;
+  return {
+    perSecond: (count * 1_000) / (after.at - before.at),
+    latenciesMs,
+    clientUs: (after.clientUs - before.clientUs) / count,
+    serverUs: (after.serverUs - before.serverUs) / count,
+  };
+}
+
+/** Lets so many in at once, in the order in which they came. */
+class Gate {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(size: number) {
+    this.#free = size;
+  }
+
+  enter(): Promise<void> {
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+}

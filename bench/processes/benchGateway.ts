@@ -1,0 +1,47 @@
+import { Policy } from "../../src/gen/talaria/types/v1/policy.js";
+import { startGateway, type Gateway } from "../../src/gateway/gateway.js";
+import type { GatewayContext, GatewayRooms } from "../../src/gateway/gatewayContext.js";
+import { createDmRoom } from "../../src/gateway/messages/createDmRoom.js";
+import { createTurnService } from "../../src/gateway/turns/turnService.js";
+import { createOwnerRoom } from "../../src/gateway/workers/createOwnerRoom.js";
+import type { Owner } from "../../src/owner/owner.js";
+import { freezePolicy } from "../../src/owner/policy/freezePolicy.js";
+
+/** A gateway in this process whose owner can be looked into. */
+export interface BenchGateway {
+  readonly gateway: Gateway;
+  readonly owner: Owner;
+  readonly context: GatewayContext;
+}
+
+/** Starts a gateway with the rooms that a served home has. */
+export async function startBenchGateway(home: string): Promise<BenchGateway> {
+  const made: { owner?: Owner; context?: GatewayContext } = {};
+  const gateway = await startGateway({ home }, (context) => {
+    made.context = context;
+    return makeRooms(context, made);
+  });
+  const { owner, context } = made;
+  if (owner === undefined || context === undefined) throw new Error("the rooms were not made");
+  return { gateway, owner, context };
+}
+
+/** The same rooms as a served home's; the owner is kept for the caller. */
+function makeRooms(context: GatewayContext, made: { owner?: Owner }): GatewayRooms {
+  const { dm, room: dmRoom } = createDmRoom(context, {
+    freezePolicy: (agent) => Policy.encode(freezePolicy(context.agents.require(agent))).finish(),
+    wake: (sessionIds) => made.owner?.wake(sessionIds),
+  });
+  const { owner, room } = createOwnerRoom(
+    context,
+    {
+      messages: dm.workerMessages,
+      onDeliveriesChanged: (deliveryIds) => {
+        dm.onDeliveriesChanged(deliveryIds);
+      },
+    },
+    (one) => [createTurnService(one)],
+  );
+  made.owner = owner;
+  return { owner: room, dm: dmRoom };
+}
