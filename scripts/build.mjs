@@ -1,33 +1,40 @@
 // Builds dist/: the command, whose packages stay outside, and the worker's files, each whole in itself.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { filesBelow, root } from "./lib/paths.mjs";
 
-/** Bundled CommonJS packages look for these three names, which an ES module does not have. */
-const commonJsNames = [
-  'import { createRequire as __nodeCreateRequire } from "node:module";',
-  'import { fileURLToPath as __nodeFileURLToPath } from "node:url";',
-  "const require = __nodeCreateRequire(import.meta.url);",
-  "const __filename = __nodeFileURLToPath(import.meta.url);",
-  'const __dirname = __nodeFileURLToPath(new URL(".", import.meta.url));',
-].join("\n");
+/** A script that the worker's entry runs through V8 itself, to give it compiled code from a cache: a function, as Node wraps modules. */
+const wrapper = {
+  banner:
+    '(function (exports, require, module, __filename, __dirname) { "use strict"; ' +
+    'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;',
+  footer: "})",
+};
 
-/** What is built: `single` entries become one self-contained file, the others share chunks and import their packages. */
+/**
+ * What is built. A `modules` target shares chunks and imports its packages; the others become one self-contained CommonJS
+ * file, which starts faster. A `script` target is wrapped and named after its content, and the later targets know its name
+ * as `WORKER_SCRIPT`.
+ * @typedef {{ entry: string, outdir: string, kind: "modules" | "script" | "file" }} Target
+ * @type {readonly Target[]}
+ */
 const targets = [
-  { entry: "src/cli/main.ts", outdir: "dist/cli", single: false, executable: true },
-  { entry: "src/worker/main.ts", outdir: "dist/worker", single: true, executable: false },
-  { entry: "src/worker/lifelineThread.ts", outdir: "dist/worker", single: true, executable: false },
+  { entry: "src/worker/startWorker.ts", outdir: "dist/worker", kind: "script" },
+  { entry: "src/worker/lifelineThread.ts", outdir: "dist/worker", kind: "file" },
+  { entry: "src/worker/main.ts", outdir: "dist/worker", kind: "file" },
+  { entry: "src/cli/main.ts", outdir: "dist/cli", kind: "modules" },
 ];
 
 /** A file of an earlier build is removed after this long, in milliseconds: a running process may still import its chunks. */
 const staleAfterMs = 3_600_000;
 
 /**
- * @param {(typeof targets)[number]} target
+ * @param {Target} target
+ * @param {string} script name of the worker's script; empty before it is built
  * @returns {import("esbuild").BuildOptions}
  */
-function options(target) {
+function options(target, script) {
   return {
     absWorkingDir: root,
     entryPoints: [target.entry],
@@ -36,17 +43,28 @@ function options(target) {
     write: false,
     platform: "node",
     target: "node20",
-    format: "esm",
     sourcemap: "linked",
     logLevel: "silent",
-    ...(target.single
-      ? { external: ["koffi"], banner: { js: commonJsNames } }
-      : {
+    ...(target.kind === "modules"
+      ? {
+          format: "esm",
           packages: "external",
           splitting: true,
           chunkNames: "chunk-[hash]",
-          banner: target.executable ? { js: "#!/usr/bin/env node" } : {},
-        }),
+          banner: { js: "#!/usr/bin/env node" },
+        }
+      : { format: "cjs", outExtension: { ".js": ".cjs" }, external: ["koffi"] }),
+    ...(target.kind === "file" ? { define: { WORKER_SCRIPT: JSON.stringify(script) } } : {}),
+    ...(target.kind === "script"
+      ? {
+          entryNames: "[name]-[hash]",
+          charset: "ascii",
+          legalComments: "none",
+          banner: { js: wrapper.banner },
+          footer: { js: wrapper.footer },
+          define: { "import.meta.url": "__moduleUrl" },
+        }
+      : {}),
   };
 }
 
@@ -74,15 +92,21 @@ export async function build(settings = {}) {
   const esbuild = await import("esbuild").catch(() => undefined);
   if (esbuild === undefined) return "no tools";
   const present = targets.filter((target) => existsSync(join(root, target.entry)));
-  const results = await Promise.all(
-    present.map(async (target) => ({ target, result: await esbuild.build(options(target)) })),
-  );
+  const run = async (target, script) => ({ target, result: await esbuild.build(options(target, script)) });
+  const scripts = await Promise.all(present.filter(({ kind }) => kind === "script").map((target) => run(target, "")));
+  const [script] = scripts
+    .flatMap(({ result }) => result.outputFiles ?? [])
+    .filter(({ path }) => path.endsWith(".cjs"));
+  const others = present.filter(({ kind }) => kind !== "script");
+  const rest = await Promise.all(others.map((target) => run(target, basename(script?.path ?? ""))));
+  // The entry comes after the script that it names.
+  const results = [...scripts, ...rest];
 
   const made = new Set();
   for (const { target, result } of results) {
     for (const file of result.outputFiles ?? []) {
       const isEntry = !file.path.endsWith(".map") && !/[\\/]chunk-[^\\/]*$/.test(file.path);
-      place(file.path, file.contents, target.executable && isEntry ? 0o755 : 0o644);
+      place(file.path, file.contents, target.kind === "modules" && isEntry ? 0o755 : 0o644);
       made.add(file.path);
     }
   }

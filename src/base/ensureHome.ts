@@ -23,7 +23,8 @@ export function ensureHome(paths: HomePaths): void {
   checkSocketPath(paths.ownerSocket);
   if (!existsSync(paths.root)) mkdirSync(paths.root, { recursive: true, mode: 0o700 });
   checkOwner(paths.root);
-  for (const directory of [paths.runDir, paths.tlsDir, paths.logsDir, paths.outboxesDir]) ensurePrivate(directory);
+  for (const directory of [paths.runDir, paths.tlsDir, paths.logsDir, paths.outboxesDir, paths.cacheDir])
+    ensurePrivate(directory);
   if (existsSync(paths.agentsDir)) return;
   const folder = join(paths.agentsDir, "main");
   mkdirSync(folder, { recursive: true, mode: 0o700 });

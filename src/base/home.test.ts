@@ -42,7 +42,7 @@ test("run_dir moves the sockets only, and a relative one starts at the root", ()
 test("a fresh home gets private directories and one echo agent; a second run changes nothing", () => {
   const paths = homePaths(join(directory, "home"));
   ensureHome(paths);
-  for (const path of [paths.root, paths.runDir, paths.tlsDir, paths.logsDir, paths.outboxesDir]) {
+  for (const path of [paths.root, paths.runDir, paths.tlsDir, paths.logsDir, paths.outboxesDir, paths.cacheDir]) {
     expect(lstatSync(path).mode & 0o777, path).toBe(0o700);
   }
   expect(loadAgents(paths.agentsDir)).toMatchObject([{ name: "main", title: "Main", main: true, runtime: "echo" }]);

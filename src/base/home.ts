@@ -28,6 +28,8 @@ export interface HomePaths {
   readonly logsDir: string;
   /** One folder per execution for results on their way; 0700. */
   readonly outboxesDir: string;
+  /** What can be made again, such as compiled code; 0700. */
+  readonly cacheDir: string;
 }
 
 /** The home's root: `TALARIA_HOME` if set and not empty, else `~/.talaria`. */
@@ -55,6 +57,7 @@ export function homePaths(root: string, runDir?: string): HomePaths {
     tlsDir: join(base, "tls"),
     logsDir: join(base, "logs"),
     outboxesDir: join(base, "outboxes"),
+    cacheDir: join(base, "cache"),
   };
 }
 

@@ -3,23 +3,19 @@ import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../base/clock.js";
-import { LIMITS } from "../base/limits.js";
-import { ancestorsOf, readProcess } from "../base/processTable.js";
 import { groupToKill } from "./groupToKill.js";
-import { EMPTY_LAUNCH_LINE, readLaunchLine, type LaunchLine } from "./launchToken.js";
-import type { LifelineEvent, LifelineOrder } from "./lifelineMessages.js";
+import { readLaunchLine } from "./launchToken.js";
+import type { LifelineEvent, LifelineOrder, LifelineStart } from "./lifelineMessages.js";
 
-// This thread alone reads the launch pipe, so that a main loop that spins, or a read that blocks, changes nothing about
+// Once this thread runs it alone reads the launch pipe, so that a main loop that spins, or a read that blocks, changes nothing about
 // when the process dies after its owner.
 
 const LAUNCH_PIPE = 0;
 
-// Read at the start: once the owner or a launcher has died, the ancestors are no longer to be found.
-const self = readProcess(process.pid);
-const ancestors = ancestorsOf(process.pid, LIMITS.ancestorDepth);
+const start = workerData as LifelineStart;
+const { self, ancestors } = start;
 
-let graceMs = (workerData as { readonly graceMs: number }).graceMs;
-let line: LaunchLine = EMPTY_LAUNCH_LINE;
+let { graceMs, line } = start;
 let ownerGone = false;
 let cancelKill: (() => void) | undefined;
 let orphanedAtMs: number | undefined;

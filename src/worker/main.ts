@@ -1,8 +1,16 @@
-import { DEFAULT_WORKER_BUDGETS } from "./workerBudgets.js";
-import { startLifeline } from "./lifeline.js";
+import { join } from "node:path";
+import { loadScript } from "./loadScript.js";
+import type * as Program from "./startWorker.js";
 
-// The thread starts before everything else loads, so that its start and the loading overlap.
-const lifeline = startLifeline(new URL("./lifelineThread.js", import.meta.url), DEFAULT_WORKER_BUDGETS.orphanGraceMs);
+// Usage: node main.cjs [DIRECTORY], where DIRECTORY keeps the compiled code for later starts.
 
-const { startWorker } = await import("./startWorker.js");
-await startWorker(lifeline);
+/** Name of the built program, which the build puts in; it names the content. */
+declare const WORKER_SCRIPT: string;
+
+const program = loadScript<typeof Program>(join(__dirname, WORKER_SCRIPT), process.argv[2]);
+void program.exports.startWorker({
+  lifelineScript: join(__dirname, "lifelineThread.cjs"),
+  keepCode: () => {
+    program.keepCache();
+  },
+});

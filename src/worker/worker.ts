@@ -36,16 +36,26 @@ export interface WorkerOptions {
   readonly log: WorkerLog;
   readonly clock: Clock;
   readonly random: Random;
+  /** Called before a practice round is answered, once some are done: the code that attaches and talks is compiled then. */
+  readonly practised?: () => void;
   /** Time for the connection, milliseconds; default {@link HELLO_BUDGET_MS}. */
   readonly helloMs?: number;
 }
 
+/** A worker that is not connected after so many milliseconds has its launch pipe watched meanwhile. */
+const UNWATCHED_MS = 1_000;
+/** Practice rounds after which a worker has practised. */
+const PRACTISED_ROUNDS = 8;
 /** How long the owner may take to answer an empty token or to end a stream, milliseconds. */
 const LAST_WORD_MS = 5_000;
 
 /** Connects to the owner, attaches, and runs one execution. Settles the exit code, and never rejects. */
 export async function runWorker(options: WorkerOptions): Promise<ExitCode> {
   const { socketPath, lifeline, secrets, log, clock, helloMs = HELLO_BUDGET_MS } = options;
+  // A connection that takes long must not keep an orphan alive.
+  const cancelWatch = clock.after(UNWATCHED_MS, () => {
+    lifeline.watch();
+  });
   let client: Client;
   try {
     const address = `unix:${socketPath}`;
@@ -60,8 +70,10 @@ export async function runWorker(options: WorkerOptions): Promise<ExitCode> {
   } catch (error) {
     log.error("the owner cannot be reached", { socketPath, cause: messageOf(error) });
     return EXIT_CODES.ownerGone;
+  } finally {
+    cancelWatch();
   }
-  const token = await lifeline.token;
+  const token = await lifeline.readToken();
   const forget = secrets.add(token);
   const worker = new Worker(options, client);
   try {
@@ -115,6 +127,7 @@ class Worker {
       },
     );
     await this.#session.send({ $case: "hello", value: describeProcess(token, process.pid) }).catch(() => undefined);
+    lifeline.watch();
     if (token.length === 0) {
       log.error("no token came on stdin: the launcher does not pass the launch pipe on");
       await Promise.race([this.#session.ended, new Promise<void>((resolve) => clock.after(LAST_WORD_MS, resolve))]);
@@ -177,6 +190,7 @@ class Worker {
 
   async #practise({ round, payload }: DryRun): Promise<void> {
     await warmUp(this.#client);
+    if (round === PRACTISED_ROUNDS) this.#options.practised?.();
     await this.#session.send({ $case: "dryRunDone", value: { round, payload } }).catch(() => undefined);
   }
 

@@ -6,7 +6,7 @@ import { groupMembers } from "../../src/base/processTable.js";
 import { WAIT_MS } from "./frameLog.js";
 
 /** The built worker. */
-export const WORKER_MAIN = fileURLToPath(new URL("../../dist/worker/main.js", import.meta.url));
+export const WORKER_MAIN = fileURLToPath(new URL("../../dist/worker/main.cjs", import.meta.url));
 
 /** How a test starts a worker. */
 export interface LaunchSettings {

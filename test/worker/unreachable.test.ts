@@ -11,7 +11,8 @@ import { runWorker } from "../../src/worker/worker.js";
 import { createWorkerLog } from "../../src/worker/workerLog.js";
 
 const lifeline: Lifeline = {
-  token: Promise.resolve(""),
+  readToken: () => Promise.resolve(""),
+  watch: () => undefined,
   ownerGone: new AbortController().signal,
   setGrace: () => undefined,
   orphaned: () => undefined,

@@ -36,7 +36,7 @@ export function createOwnerRoom(
     log: log.child({ component: "owner" }),
     maxWorkers: config.workers.max,
     poolSize: config.workers.poolSize,
-    program: workerProgram(env, paths.ownerSocket),
+    program: workerProgram(env, paths),
     messages,
     agent: (name) => agents.require(name),
     offer: (name, botChat) => turnOffer(context, name, botChat),
