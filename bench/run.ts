@@ -6,11 +6,12 @@ import { renderTable } from "./lib/renderTable.js";
 import type { Row } from "./lib/row.js";
 import type { Suite } from "./suite.js";
 import { deliveries } from "./suites/deliveries.js";
-import { deltas } from "./suites/deltas.js";
+import { crowds, deltas, paced } from "./suites/deltas.js";
+import { link } from "./suites/link.js";
 import { roundTrips } from "./suites/roundTrips.js";
 import { starts } from "./suites/starts.js";
 
-const SUITES: Readonly<Record<string, Suite>> = { deltas, starts, deliveries, roundTrips };
+const SUITES: Readonly<Record<string, Suite>> = { deltas, crowds, paced, link, starts, deliveries, roundTrips };
 
 const ROUNDS = 5;
 /** Share of the work that a quick run does. */

@@ -11,6 +11,12 @@ const BYTES = 32;
 /** Deltas of all workers together, by burst: about a second or two of work. */
 const DELTAS: Readonly<Record<number, number>> = { 1: 160_000, 8: 640_000, 64: 1_600_000 };
 
+/** Goal, workers, pause in milliseconds, and the bound on the owner's CPU. */
+const PACES = [
+  ["G4", 32, 10, 1.35],
+  ["G5", 8, 1, 1.5],
+] as const;
+
 const both = ({ receiverUs, senderUs, deltas }: FloodFigures): number => (receiverUs + senderUs) / deltas;
 const receiver = ({ receiverUs, deltas }: FloodFigures): number => receiverUs / deltas;
 const rate = ({ deltas, seconds }: FloodFigures): number => deltas / seconds;
@@ -20,42 +26,61 @@ interface Compared {
   readonly pipes: readonly FloodFigures[];
 }
 
-/** Text deltas of workers, through the owner to a viewer, against JSON lines over pipes. */
-export const deltas: Suite = async (options) => {
-  const home = makeHome({ workers: { pool_size: 0, max: 40 } });
-  const gateway = startProcess<GatewayMethods>("gatewayProcess");
-  const rows: Row[] = [];
-  const compare = async (shape: FloodShape): Promise<Compared> => {
-    const pace = shape.pauseMs === undefined ? "" : `, one each ${String(shape.pauseMs)} ms`;
-    options.progress(`deltas: ${String(shape.workers)} workers, bursts of ${String(shape.burst)}${pace}`);
-    return interleave(options.rounds, ["pipes", "turns"], (name) =>
-      gateway.call(name === "turns" ? "floodTurns" : "floodPipes", shape),
-    );
-  };
-  try {
-    await gateway.call("start", { home });
-    for (const workers of [1, 8, 32]) {
+/** Text deltas of one worker, through the owner to a viewer, against JSON lines over pipes. */
+export const deltas: Suite = (options) => saturated(options, [1]);
+
+/** The same of 8 and of 32 workers at once. */
+export const crowds: Suite = (options) => saturated(options, [8, 32]);
+
+/** The same of workers that pause after each delta, as models do. */
+export const paced: Suite = (options) =>
+  withGateway(options, async (compare) => {
+    const rows: Row[] = [];
+    for (const [goalName, workers, pauseMs, atMost] of PACES) {
+      const compared = await compare({ workers, burst: 1, bytes: BYTES, count: pacedCount(pauseMs, options), pauseMs });
+      rows.push(...pacedRows(goalName, `${String(workers)} workers, one each ${String(pauseMs)} ms`, atMost, compared));
+    }
+    return rows;
+  });
+
+function saturated(options: SuiteOptions, crowdSizes: readonly number[]): Promise<Row[]> {
+  return withGateway(options, async (compare) => {
+    const rows: Row[] = [];
+    for (const workers of crowdSizes) {
       for (const burst of [1, 8, 64]) {
         const total = (DELTAS[burst] ?? 0) * options.scale;
         const shape = { workers, burst, bytes: BYTES, count: Math.ceil(total / workers) };
         rows.push(...saturatedRows(shape, await compare(shape)));
       }
     }
-    for (const [goalName, workers, pauseMs, atMost] of [
-      ["G4", 32, 10, 1.35],
-      ["G5", 8, 1, 1.5],
-    ] as const) {
-      const count = pacedCount(pauseMs, options);
-      const compared = await compare({ workers, burst: 1, bytes: BYTES, count, pauseMs });
-      rows.push(...pacedRows(goalName, `${String(workers)} workers, one each ${String(pauseMs)} ms`, atMost, compared));
-    }
+    return rows;
+  });
+}
+
+type Compare = (shape: FloodShape) => Promise<Compared>;
+
+async function withGateway(
+  { rounds, progress }: SuiteOptions,
+  measure: (compare: Compare) => Promise<Row[]>,
+): Promise<Row[]> {
+  const home = makeHome({ workers: { pool_size: 0, max: 40 } });
+  const gateway = startProcess<GatewayMethods>("gatewayProcess");
+  try {
+    await gateway.call("start", { home });
+    const rows = await measure((shape) => {
+      const pace = shape.pauseMs === undefined ? "" : `, one each ${String(shape.pauseMs)} ms`;
+      progress(`deltas: ${String(shape.workers)} workers, bursts of ${String(shape.burst)}${pace}`);
+      return interleave(rounds, ["pipes", "turns"], (name) =>
+        gateway.call(name === "turns" ? "floodTurns" : "floodPipes", shape),
+      );
+    });
     await gateway.call("stop", undefined);
+    return rows;
   } finally {
     await gateway.end();
     removeHome(home);
   }
-  return rows;
-};
+}
 
 function pacedCount(pauseMs: number, { scale }: SuiteOptions): number {
   return Math.ceil((3_000 * scale) / pauseMs);
