@@ -115,7 +115,7 @@ function validatedService(): ServiceImplementation {
   return implementService(PeerServiceService, {
     deliverDm: defineUnary({
       handle(request, { principal }) {
-        messageOfEnvelope(request, principal.kind === "peer" ? principal.name : "", clock);
+        messageOfEnvelope(request, { kind: "peer", name: principal.kind === "peer" ? principal.name : "" }, clock);
         return Promise.resolve(acceptance());
       },
     }),

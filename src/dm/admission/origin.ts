@@ -20,8 +20,10 @@ export type Origin =
     }
   | {
       readonly kind: "peer";
-      /** What this gateway calls the peer. */
+      /** What this gateway calls the peer or connector. */
       readonly peer: string;
+      /** Whether a relay connector brings it. */
+      readonly relay: boolean;
       /** The sending agent's name there; empty for a client of the peer. */
       readonly agent: string;
       /** Its title there; untrusted. */

@@ -1,7 +1,7 @@
 import { LIMITS } from "../../base/limits.js";
 import { reasonError } from "../../rpc/rpcError.js";
-import { agentAuthorId } from "../../store/deliveries/authorIds.js";
-import type { StoredAuthor } from "../../store/turns/storedAuthor.js";
+import { agentAuthorId, agentHandle } from "../../store/deliveries/authorIds.js";
+import type { StoredAuthor, StoredAuthorKind } from "../../store/turns/storedAuthor.js";
 import { localAddress } from "../addresses/addressForms.js";
 import type { Neighbourhood } from "../addresses/resolveTarget.js";
 import type { AgentEntry } from "../ports/directory.js";
@@ -42,6 +42,11 @@ export function deriveSender(origin: Origin, neighbourhood: Neighbourhood): Send
   }
 }
 
+/** Scope of the keys that a peer or connector gives. */
+export function remoteScope(name: string, relay: boolean): string {
+  return relay ? `relay:${name}` : `peer:${name}`;
+}
+
 function localAgent(name: string, scope: string, sentBy: string, neighbourhood: Neighbourhood): Sender {
   const agent = neighbourhood.agents.find((entry) => entry.name === name);
   if (agent === undefined) throw reasonError("UNKNOWN_AGENT", { agent: displayText(name, 64) });
@@ -56,21 +61,22 @@ function localAgent(name: string, scope: string, sentBy: string, neighbourhood: 
   };
 }
 
-function remoteSender({ peer, agent, title }: Extract<Origin, { kind: "peer" }>): Sender {
-  const scope = `peer:${peer}`;
+function remoteSender({ peer, relay, agent, title }: Extract<Origin, { kind: "peer" }>): Sender {
+  const scope = remoteScope(peer, relay);
+  const kind: StoredAuthorKind = relay ? "relay_agent" : "peer_agent";
   const shown = displayText(title, 120);
   if (agent === "") {
     const displayName = shown === "" ? `a client of ${peer}` : shown;
     return {
-      author: { kind: "peer_agent", id: `client:peer/${peer}`, displayName, sentBy: "" },
+      author: { kind, id: `client:${relay ? "relay" : "peer"}/${peer}`, displayName, sentBy: "" },
       scope,
       attribution: `Message from ${displayName} (client of ${peer}):`,
     };
   }
   const displayName = shown === "" ? agent : shown;
   return {
-    author: { kind: "peer_agent", id: agentAuthorId(peer, agent), displayName, sentBy: "" },
+    author: { kind, id: agentAuthorId(peer, agent), displayName, sentBy: "" },
     scope,
-    attribution: `Message from ${displayName} (@${peer}/${agent}):`,
+    attribution: `Message from ${displayName} (@${agentHandle(peer, agent, relay)}):`,
   };
 }

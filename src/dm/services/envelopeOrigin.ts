@@ -12,11 +12,20 @@ const KEY = /^[A-Za-z0-9._:-]{1,128}$/;
 /** Hops that are kept: messages do not pass through gateways, so there is one before this one. */
 const HOPS = 4;
 
+/** Who brings messages from elsewhere, as the listener proved it. */
+export interface Bringer {
+  /** A gateway that dials this one, or a relay connector. */
+  readonly kind: "peer" | "connector";
+  /** What this gateway calls it. */
+  readonly name: string;
+}
+
 /**
- * Reads a message that a peer brought. Its author's gateway is what this gateway calls the peer, whatever the envelope says.
+ * Reads a message that a peer or connector brought. Its author's gateway is what this gateway calls the bringer, whatever the
+ * envelope says.
  * @throws RpcError INVALID_FIELD, BODY_DIGEST_MISMATCH.
  */
-export function messageOfEnvelope(request: DeliverDMRequest, peer: string, clock: Clock): IncomingMessage {
+export function messageOfEnvelope(request: DeliverDMRequest, bringer: Bringer, clock: Clock): IncomingMessage {
   const { requestId, envelope } = request;
   if (envelope === undefined) throw invalidField("envelope", "is required");
   const { senderAgent, body, bodySha256, inReplyTo, recipientAgent } = envelope;
@@ -35,7 +44,8 @@ export function messageOfEnvelope(request: DeliverDMRequest, peer: string, clock
   return {
     origin: {
       kind: "peer",
-      peer,
+      peer: bringer.name,
+      relay: bringer.kind === "connector",
       agent: senderAgent,
       title: envelope.senderTitle,
       expiresAt,

@@ -1,46 +1,32 @@
-import type { Budgets } from "../../base/budgets.js";
-import type { Clock } from "../../base/clock.js";
-import {
-  PeerServiceService,
-  type DeliverDMRequest,
-  type DeliverDMResponse,
-  type DeliverDMResult,
-} from "../../gen/talaria/dm/v1/peer_service.js";
+import { PeerServiceService } from "../../gen/talaria/dm/v1/peer_service.js";
 import { implementService, type ServiceImplementation } from "../../rpc/harness/implementService.js";
-import { defineBidi, defineServerStream, defineUnary, defineUnimplemented } from "../../rpc/harness/methods.js";
+import { defineBidi, defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
 import type { PeerPrincipal, Principal } from "../../rpc/principal.js";
-import { invalidField, reasonError, RpcError } from "../../rpc/rpcError.js";
+import { invalidField, reasonError } from "../../rpc/rpcError.js";
 import { cancelDelivery } from "../../store/deliveries/cancelDelivery.js";
-import { isEnded } from "../../store/deliveries/deliveryState.js";
 import { lanePosition, readDeliveryByKey } from "../../store/deliveries/readDelivery.js";
 import type { StoredDelivery } from "../../store/deliveries/storedDelivery.js";
 import type { Store } from "../../store/store.js";
 import { rosterFingerprint, rosterOf } from "../addresses/roster.js";
-import type { Admitted, BatchResult, Door } from "../admission/admit.js";
+import type { Door } from "../admission/admit.js";
 import { checkKey } from "../admission/checkShape.js";
-import type { IncomingMessage } from "../admission/origin.js";
 import type { AfterCommit } from "../afterCommit.js";
 import type { DeliveryHub } from "../deliveryHub.js";
-import { gatewayInfo, type GatewayIdentity } from "../gatewayInfo.js";
+import { gatewayInfo } from "../gatewayInfo.js";
+import { acceptPair, type AcceptPairOptions } from "../pairing/acceptPair.js";
+import { grantedAgents } from "../peers/grantedAgents.js";
 import type { AgentDirectory } from "../ports/directory.js";
-import { toHop } from "../wire/deliveryWire.js";
-import { failureOf, toFailure } from "../../rpc/wire/failure.js";
 import { toReceipt } from "../wire/receiptWire.js";
+import { BATCH_ITEMS, deliverBatch, toAcceptance } from "./deliverBatch.js";
 import { messageOfEnvelope } from "./envelopeOrigin.js";
 import { watchReceipts } from "./watchReceipts.js";
 
-/** Messages in one batch. */
-const BATCH_ITEMS = 256;
-
 /** What the peer-facing service needs. */
-export interface PeerServiceOptions {
-  readonly identity: GatewayIdentity;
+export interface PeerServiceOptions extends AcceptPairOptions {
   readonly door: Door;
   readonly store: Pick<Store, "writer" | "reader">;
   readonly hub: DeliveryHub;
   readonly agents: AgentDirectory;
-  readonly budgets: Budgets;
-  readonly clock: Clock;
   readonly afterCommit: AfterCommit;
 }
 
@@ -52,7 +38,7 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
     deliverDm: defineUnary({
       async handle(request, { principal }) {
         const { name } = peerOf(principal);
-        return toAcceptance(await door.admit(messageOfEnvelope(request, name, clock)));
+        return toAcceptance(await door.admit(messageOfEnvelope(request, { name, kind: "peer" }, clock)));
       },
     }),
     deliverDMs: defineBidi({
@@ -62,7 +48,7 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
           if (items.length === 0 || items.length > BATCH_ITEMS) {
             throw invalidField("items", `must hold 1 to ${String(BATCH_ITEMS)} messages`);
           }
-          await stream.send({ results: await deliverBatch(options, name, items) });
+          await stream.send({ results: await deliverBatch(options, { name, kind: "peer" }, items) });
           if (draining.aborted) throw reasonError("DRAINING");
         }
       },
@@ -101,59 +87,16 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
     }),
     listRoster: defineUnary({
       async handle({ fingerprint: known }, { principal }) {
-        peerOf(principal);
-        const entries = rosterOf(options.agents.list());
+        const peer = options.peers.get(peerOf(principal).name);
+        const entries = rosterOf(grantedAgents(peer, options.agents.list()));
         const fingerprint = rosterFingerprint(entries);
         return { info, entries: fingerprint === known ? [] : [...entries], fingerprint };
       },
     }),
-    pair: defineUnimplemented(),
+    pair: defineUnary({
+      handle: (request, context) => acceptPair(options, request, context),
+    }),
   });
-}
-
-async function deliverBatch(
-  options: PeerServiceOptions,
-  peer: string,
-  items: readonly DeliverDMRequest[],
-): Promise<DeliverDMResult[]> {
-  const { door, clock } = options;
-  const read = items.map((item): IncomingMessage | RpcError => {
-    try {
-      return messageOfEnvelope(item, peer, clock);
-    } catch (caught) {
-      return RpcError.from(caught);
-    }
-  });
-  const held = new Set<string>();
-  const messages: IncomingMessage[] = [];
-  const results: (BatchResult | undefined)[] = read.map((message, index) => {
-    const recipient = items[index]?.envelope?.recipientAgent.toLowerCase() ?? "";
-    if (message instanceof RpcError) {
-      held.add(recipient);
-      return { refused: message };
-    }
-    if (held.has(recipient)) return { refused: reasonError("BATCH_ITEM_HELD_BACK") };
-    messages.push(message);
-    return undefined;
-  });
-  const admitted = [...(await door.admitBatch(messages))];
-  return items.map(({ requestId }, index) => {
-    const result = results[index] ?? admitted.shift();
-    if (result === undefined) throw new Error("the door has answered too few messages");
-    return "refused" in result
-      ? { requestId, result: { $case: "refused", value: toFailure(failureOf(result.refused)) } }
-      : { requestId, result: { $case: "accepted", value: toAcceptance(result) } };
-  });
-}
-
-function toAcceptance({ delivery, position, replayed }: Admitted): DeliverDMResponse {
-  const hop = delivery.hops.at(-1);
-  return {
-    hop: hop === undefined ? undefined : toHop(hop),
-    replayed,
-    position,
-    receipt: isEnded(delivery.state) ? toReceipt(delivery, position) : undefined,
-  };
 }
 
 function receiptOf({ store }: PeerServiceOptions, delivery: StoredDelivery) {

@@ -3,7 +3,11 @@ export function agentAuthorId(gateway: string, agent: string): string {
   return gateway === "" ? `agent:${agent}` : `agent:${gateway}/${agent}`;
 }
 
-/** What an agent can be answered at, for people: `name` here, `gateway/name` elsewhere. */
-export function agentHandle(gateway: string, agent: string): string {
-  return gateway === "" ? agent : `${gateway}/${agent}`;
+/**
+ * What an agent can be answered at: `name` here, `gateway/name` elsewhere, `name@connector` behind a relay connector.
+ * @param relay whether `gateway` is a connector
+ */
+export function agentHandle(gateway: string, agent: string, relay = false): string {
+  if (gateway === "") return agent;
+  return relay ? `${agent}@${gateway}` : `${gateway}/${agent}`;
 }

@@ -38,7 +38,7 @@ export interface StoredDelivery {
   readonly deliveryId: string;
   /** Order in its recipient's lane; a redrive takes a later one. */
   readonly lanePlace: number;
-  /** Whose keys `key` is unique among: `client:<name>`, `agent:<name>`, `peer:<name>`. */
+  /** Whose keys `key` is unique among: `client:<name>`, `agent:<name>`, `peer:<name>`, `relay:<name>`. */
   readonly principalScope: string;
   /** The sender's key. */
   readonly key: string;

@@ -16,7 +16,7 @@ export function tellSender(tx: Tx, delivery: StoredDelivery, now: number, effect
   const sessionId = delivery.senderSessionId;
   if (sessionId === undefined || !sessionExists(tx, sessionId)) return delivery;
   const requestId = `${delivery.deliveryId}.${String(delivery.attemptEpoch)}.told.${String(delivery.toldCount + 1)}`;
-  const handle = agentHandle(delivery.recipientGateway, delivery.recipientAgent);
+  const handle = agentHandle(delivery.recipientGateway, delivery.recipientAgent, delivery.route === "relay_outbound");
   const { reply } = delivery;
   const author = reply === undefined ? GATEWAY_AUTHOR : recipientAuthor(delivery);
   const text = noticeText(delivery, handle);

@@ -1,0 +1,59 @@
+import type { Clock } from "../../base/clock.js";
+import type { DeliverDMRequest, DeliverDMResponse, DeliverDMResult } from "../../gen/talaria/dm/v1/peer_service.js";
+import { reasonError, RpcError } from "../../rpc/rpcError.js";
+import { failureOf, toFailure } from "../../rpc/wire/failure.js";
+import { isEnded } from "../../store/deliveries/deliveryState.js";
+import type { Admitted, BatchResult, Door } from "../admission/admit.js";
+import type { IncomingMessage } from "../admission/origin.js";
+import { toHop } from "../wire/deliveryWire.js";
+import { toReceipt } from "../wire/receiptWire.js";
+import { messageOfEnvelope, type Bringer } from "./envelopeOrigin.js";
+
+/** Most messages in one batch. Source: the contract. */
+export const BATCH_ITEMS = 256;
+
+/** Brings the messages of another gateway to the door, in their order. @returns one result for each, after the commit. */
+export async function deliverBatch(
+  { door, clock }: { readonly door: Door; readonly clock: Clock },
+  bringer: Bringer,
+  items: readonly DeliverDMRequest[],
+): Promise<DeliverDMResult[]> {
+  const read = items.map((item): IncomingMessage | RpcError => {
+    try {
+      return messageOfEnvelope(item, bringer, clock);
+    } catch (caught) {
+      return RpcError.from(caught);
+    }
+  });
+  const held = new Set<string>();
+  const messages: IncomingMessage[] = [];
+  const results: (BatchResult | undefined)[] = read.map((message, index) => {
+    const recipient = items[index]?.envelope?.recipientAgent.toLowerCase() ?? "";
+    if (message instanceof RpcError) {
+      held.add(recipient);
+      return { refused: message };
+    }
+    if (held.has(recipient)) return { refused: reasonError("BATCH_ITEM_HELD_BACK") };
+    messages.push(message);
+    return undefined;
+  });
+  const admitted = [...(await door.admitBatch(messages))];
+  return items.map(({ requestId }, index) => {
+    const result = results[index] ?? admitted.shift();
+    if (result === undefined) throw new Error("the door has answered too few messages");
+    return "refused" in result
+      ? { requestId, result: { $case: "refused", value: toFailure(failureOf(result.refused)) } }
+      : { requestId, result: { $case: "accepted", value: toAcceptance(result) } };
+  });
+}
+
+/** What a sending gateway is told of a message that is on disk. */
+export function toAcceptance({ delivery, position, replayed }: Admitted): DeliverDMResponse {
+  const hop = delivery.hops.at(-1);
+  return {
+    hop: hop === undefined ? undefined : toHop(hop),
+    replayed,
+    position,
+    receipt: isEnded(delivery.state) ? toReceipt(delivery, position) : undefined,
+  };
+}
