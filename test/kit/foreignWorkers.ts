@@ -21,7 +21,7 @@ import { TurnResult } from "../../src/gen/talaria/types/v1/result.js";
 import { createClient } from "../../src/rpc/clients/connectClient.js";
 import { type BidiCall, openBidi } from "../../src/rpc/clients/openBidi.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
-import type { RpcError } from "../../src/rpc/rpcError.js";
+import { RpcError } from "../../src/rpc/rpcError.js";
 import { StreamLog } from "./streamLog.js";
 
 type WorkerFrame = NonNullable<AttachRequest["frame"]>;
@@ -33,7 +33,7 @@ type Operation = NonNullable<StoreOperation["operation"]>;
 type RelayEvent =
   | { kind: "attached"; token: string; pid: number; birth: string; path: string }
   | { kind: "spawned"; pid: number }
-  | { kind: "ownerGone" | "sigterm" | "ignoring" };
+  | { kind: "ownerGone" | "sigterm" | "ignoring" | "printed" };
 
 const RELAY = fileURLToPath(new URL("./relayWorker.mjs", import.meta.url));
 
@@ -109,10 +109,14 @@ export class ForeignWorker {
     });
   }
 
-  /** Sends a frame. @param sequence default the next. */
+  /** Sends a frame; one after the stream's end goes nowhere. @param sequence default the next. */
   send(frame: WorkerFrame | undefined, sequence = this.#sequence + 1n): void {
     this.#sequence = sequence;
-    this.#call?.sendNow({ sequence, frame });
+    try {
+      this.#call?.sendNow({ sequence, frame });
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+    }
   }
 
   /** Ends its half. */
@@ -222,6 +226,13 @@ export class ForeignWorker {
   async spawnChild(): Promise<number> {
     this.#order({ kind: "spawn" });
     return ((await this.events.first("spawned", ({ kind }) => kind === "spawned")) as { pid: number }).pid;
+  }
+
+  /** Writes to its standard output. */
+  async print(text: string): Promise<void> {
+    const before = this.events.items.length;
+    this.#order({ kind: "print", text });
+    await this.events.first("printed", ({ kind }) => kind === "printed", before);
   }
 
   /** Lets go of its connections. */

@@ -14,7 +14,7 @@ export interface HomeFiles {
   readonly agents?: Readonly<Record<string, AgentFile>>;
   /** Overrides of {@link SHORT_BUDGETS}. */
   readonly budgets?: Partial<Budgets>;
-  /** Turns that run at once; default 4. */
+  /** Turns that run at once; default 16. */
   readonly maxWorkers?: number;
   /** Idle workers kept ready; default 0. */
   readonly poolSize?: number;
@@ -42,7 +42,7 @@ export function writeHome(files: HomeFiles = {}): string {
   const budgets = { ...SHORT_BUDGETS, ...files.budgets };
   const config = {
     log_level: "debug",
-    workers: { pool_size: files.poolSize ?? 0, max: files.maxWorkers ?? 4 },
+    workers: { pool_size: files.poolSize ?? 0, max: files.maxWorkers ?? 16 },
     budgets: Object.fromEntries(Object.entries(budgets).map(([name, value]) => [toSnakeCase(name), value])),
   };
   // JSON is YAML.

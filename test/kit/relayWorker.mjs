@@ -40,6 +40,9 @@ createInterface({ input: control }).on("line", (line) => {
       process.on("SIGTERM", () => tell({ kind: "sigterm" }));
       tell({ kind: "ignoring" });
       break;
+    case "print":
+      process.stdout.write(`${order.text}\n`, () => tell({ kind: "printed" }));
+      break;
     case "spawn": {
       const child = spawn("sh", ["-c", "trap '' TERM; echo; while :; do sleep 1; done"], {
         stdio: ["ignore", "pipe", "ignore"],

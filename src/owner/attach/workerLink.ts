@@ -61,9 +61,19 @@ export class WorkerLink {
     this.#handled.resolve();
   }
 
-  /** Sends a frame. Frames to workers are few and small; a worker that reads nothing is found by its other bounds. */
+  /**
+   * Sends a frame; on a stream that has ended it goes nowhere, which {@link closed} tells. Frames to workers are few and small; a
+   * worker that reads nothing is found by its other bounds.
+   * @throws RpcError MESSAGE_TOO_LARGE.
+   */
   send(frame: OwnerFrame): void {
-    if (!this.#ended) this.#stream.sendNow({ frame });
+    if (this.#ended) return;
+    try {
+      this.#stream.sendNow({ frame });
+    } catch (error) {
+      // A stream breaks before its reader, which may be storing a frame, has come to know.
+      if (!(error instanceof RpcError) || error.reason === "MESSAGE_TOO_LARGE") throw error;
+    }
   }
 
   /** Takes in a frame: checks its number, hands it on and acknowledges when it is time. */

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import { newId } from "../../base/ids.js";
+import type { Logger } from "../../base/logger.js";
 import type { Random } from "../../base/random.js";
 import type { Approval, Clarify, PromptSettled } from "../../gen/talaria/owner/v1/owner_service.js";
 import type { Reason } from "../../gen/talaria/reason/v1/reason.js";
@@ -13,6 +14,7 @@ import type { StoredFence } from "../../store/turns/fence.js";
 import { raisePrompt } from "../../store/turns/raisePrompt.js";
 import type { Store } from "../../store/store.js";
 import type { OwnerFrame } from "../attach/workerLink.js";
+import { persistently } from "../turn/persistently.js";
 import type { SessionHub } from "../watch/sessionHub.js";
 import { offeredChoices } from "./offeredChoices.js";
 import { fromWorkerEnd, toPrompt, toPromptEnd } from "./promptRecord.js";
@@ -21,6 +23,7 @@ import { fromWorkerEnd, toPrompt, toPromptEnd } from "./promptRecord.js";
 export interface PromptDeskParts {
   readonly store: Store;
   readonly clock: Clock;
+  readonly log: Logger;
   readonly random: Random;
   readonly hub: SessionHub;
   readonly sessionId: string;
@@ -178,12 +181,20 @@ export class PromptDesk {
 
   #opened(prompt: Prompt, workerPromptId: string, waitMs: number): void {
     const { clock, hub, sessionId, onOpen, onWaiting } = this.#parts;
-    const cancelExpiry =
-      waitMs === 0 ? () => undefined : clock.after(waitMs, () => void this.end(prompt.promptId, "expired"));
+    const cancelExpiry = waitMs === 0 ? () => undefined : clock.after(waitMs, () => void this.#expire(prompt.promptId));
     this.#open.set(prompt.promptId, { prompt, workerPromptId, cancelExpiry });
     onOpen(this.#open.size);
     hub.publish(sessionId, { $case: "promptRaised", value: prompt });
     onWaiting(prompt.promptId);
+  }
+
+  async #expire(promptId: string): Promise<void> {
+    const { clock, log } = this.#parts;
+    try {
+      await persistently(clock, log, () => this.end(promptId, "expired"));
+    } catch (error) {
+      log.error({ err: error, prompt: promptId }, "an expired prompt could not be ended");
+    }
   }
 
   #closed(promptId: string, open: Open): void {

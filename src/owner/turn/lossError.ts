@@ -17,7 +17,8 @@ export function saysNothing(error: RpcError | undefined): boolean {
 /** The cause of a lost stream where only the end of the worker's process is known, or not even that. */
 export function exitError(exit: ProcessExit | undefined): RpcError {
   if (exit === undefined) return new RpcError("WORKER_LOST");
-  return new RpcError("WORKER_EXITED", { metadata: { code: String(exit.code), signal: String(exit.signal) } });
+  const how = exit.signal === null ? `with code ${String(exit.code)}` : `by ${exit.signal}`;
+  return new RpcError("WORKER_EXITED", { message: `The worker's process ended ${how} before the turn did.` });
 }
 
 /** What a worker says of its own failure. */

@@ -17,11 +17,12 @@ export interface DeskTurn {
 
 /** The prompts of a turn. While one is open the turn waits on a person and does not count against the cap. */
 export function turnDesk(parts: TurnParts, { claimed, fence, slot, send, onChange }: DeskTurn): PromptDesk {
-  const { store, clock, random, hub, budgets, listeners } = parts;
+  const { store, clock, log, random, hub, budgets, listeners } = parts;
   const sessionId = claimed.input.session_id;
   return new PromptDesk({
     store,
     clock,
+    log,
     random,
     hub,
     sessionId,

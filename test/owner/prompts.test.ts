@@ -1,0 +1,187 @@
+import { expect, test } from "vitest";
+
+import { ApprovalChoice, ApprovalRequest, ClarifyRequest, PromptEnd } from "../../src/gen/talaria/types/v1/prompt.js";
+import type { ForeignWorker } from "../kit/foreignWorkers.js";
+import { refusalOf, sessionOf, type UpdateLog } from "../kit/turnClient.js";
+import { useForeignWorkers } from "../kit/useForeignWorkers.js";
+import { useTestGateway } from "../kit/useTestGateway.js";
+
+const { APPROVAL_CHOICE_ONCE, APPROVAL_CHOICE_SESSION, APPROVAL_CHOICE_ALWAYS, APPROVAL_CHOICE_DENY } = ApprovalChoice;
+const workers = useForeignWorkers();
+const gateway = useTestGateway({
+  agents: {
+    echo: { runtime: "echo" },
+    keeper: { runtime: "echo" },
+    foreign: { runtime: "command", worker: { command: workers.command } },
+  },
+  budgets: { approvalMs: 1_500, clarifyMs: 0, heartbeatMissedMs: 20_000 },
+  poolSize: 1,
+});
+
+async function beginRunning(): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
+  const run = gateway().client.run("foreign", "hello");
+  const worker = await workers.next();
+  await worker.running();
+  return { run, worker };
+}
+
+function approve(worker: ForeignWorker, promptId: string, request: Partial<ApprovalRequest> = {}): void {
+  const value = { promptId, request: ApprovalRequest.fromPartial({ command: "rm", description: "", ...request }) };
+  worker.send({ $case: "approval", value });
+}
+
+function ask(worker: ForeignWorker, promptId: string): void {
+  const request = ClarifyRequest.fromPartial({ question: { questionId: "q", text: "Which?" }, position: 1, total: 1 });
+  worker.send({ $case: "clarify", value: { promptId, request } });
+}
+
+const offers: readonly [string, Partial<ApprovalRequest>, readonly ApprovalChoice[]][] = [
+  ["nothing more than once", {}, [APPROVAL_CHOICE_ONCE, APPROVAL_CHOICE_DENY]],
+  ["the session", { allowSession: true }, [APPROVAL_CHOICE_ONCE, APPROVAL_CHOICE_SESSION, APPROVAL_CHOICE_DENY]],
+  [
+    "everything",
+    { allowSession: true, allowPermanent: true },
+    [APPROVAL_CHOICE_ONCE, APPROVAL_CHOICE_SESSION, APPROVAL_CHOICE_ALWAYS, APPROVAL_CHOICE_DENY],
+  ],
+  [
+    "what a policy has advised against",
+    { allowSession: true, allowPermanent: true, smartDenied: true },
+    [APPROVAL_CHOICE_ONCE, APPROVAL_CHOICE_DENY],
+  ],
+];
+test.each(offers)("an approval that allows %s offers just that", async (_name, request, offered) => {
+  const { run, worker } = await beginRunning();
+  approve(worker, "a", request);
+  const prompt = await run.next("promptRaised");
+  expect(prompt.offered).toEqual(offered);
+  for (const choice of [APPROVAL_CHOICE_SESSION, APPROVAL_CHOICE_ALWAYS, 77 as ApprovalChoice]) {
+    if (offered.includes(choice)) continue;
+    expect(await refusalOf(gateway().client.choose(prompt.promptId, choice))).toBe("PROMPT_CHOICE_NOT_OFFERED");
+  }
+  await gateway().client.choose(prompt.promptId, APPROVAL_CHOICE_DENY);
+  expect(await worker.next("approvalAnswer")).toMatchObject({ promptId: "a", choice: APPROVAL_CHOICE_DENY });
+  worker.result();
+  await run.outcome();
+});
+
+test("MF-2 an answer reaches the worker and every viewer once; a late one is told so", async () => {
+  const { client, connect } = gateway();
+  const run = client.run("echo", "!approve make");
+  const prompt = await run.next("promptRaised");
+  const watch = connect().watch(await sessionOf(run));
+  expect((await watch.next("snapshot")).prompts.map(({ promptId }) => promptId)).toEqual([prompt.promptId]);
+  expect(await client.choose(prompt.promptId, APPROVAL_CHOICE_ONCE)).toMatchObject({
+    end: PromptEnd.PROMPT_END_ANSWERED,
+    choice: APPROVAL_CHOICE_ONCE,
+    answeredBy: { id: "client:socket" },
+  });
+  for (const seen of [await run.next("promptEnded"), await watch.next("promptEnded")]) {
+    expect(seen).toMatchObject({ promptId: prompt.promptId, end: PromptEnd.PROMPT_END_ANSWERED });
+  }
+  expect((await run.outcome()).answer).toContain("approved");
+  expect(await refusalOf(client.choose(prompt.promptId, APPROVAL_CHOICE_DENY))).toBe("PROMPT_ALREADY_RESOLVED");
+  expect(await client.prompts(await sessionOf(run))).toEqual([]);
+  watch.cancel();
+});
+
+test("an answer of the other kind is refused and the prompt stays open", async () => {
+  const { client } = gateway();
+  const run = client.run("echo", "!ask Which? | left | right");
+  const { promptId } = await run.next("promptRaised");
+  expect(await refusalOf(client.choose(promptId, APPROVAL_CHOICE_ONCE))).toBe("INVALID_FIELD");
+  expect(await refusalOf(client.reply(promptId, "x".repeat(16_385)))).toBe("INVALID_FIELD");
+  await client.reply(promptId, "left");
+  expect((await run.outcome()).answer).toContain("left");
+});
+
+test("OW-R34 OC-13 a prompt waits for a viewer that has gone and comes back", async () => {
+  const { client, connect } = gateway();
+  const run = client.run("echo", "!ask Still there?");
+  const { promptId } = await run.next("promptRaised");
+  const sessionId = await sessionOf(run);
+  run.cancel();
+  await run.ended();
+  const back = connect().watch(sessionId, { answersPrompts: true });
+  const snapshot = await back.next("snapshot");
+  expect(snapshot.prompts.map((prompt) => prompt.promptId)).toEqual([promptId]);
+  await client.reply(promptId, "yes");
+  expect((await back.outcome()).answer).toContain("yes");
+  back.cancel();
+});
+
+test("OW-R38 SY-3 an approval expires after its time: its command does not run, the turn goes on", async () => {
+  const { client } = gateway();
+  const begun = performance.now();
+  const run = client.run("echo", "!approve rm\n!say went on");
+  await run.next("promptRaised");
+  expect((await run.next("promptEnded")).end).toBe(PromptEnd.PROMPT_END_EXPIRED);
+  expect(performance.now() - begun).toBeGreaterThan(1_450);
+  const ended = await run.outcome();
+  expect(ended.outcome).toBe("COMPLETED");
+  expect(ended.answer).toContain("went on");
+  expect(ended.answer).not.toContain("approved");
+});
+
+test("F19 a seventeenth prompt is refused to the worker and the turn goes on; each end frees a place", async () => {
+  const { run, worker } = await beginRunning();
+  for (let index = 1; index <= 17; index += 1) ask(worker, `p${String(index)}`);
+  expect(await worker.next("promptRefused")).toMatchObject({ promptId: "p17" });
+  const open = await gateway().client.prompts(await sessionOf(run));
+  expect(open).toHaveLength(16);
+  worker.send({ $case: "promptSettled", value: { promptId: "p1", end: PromptEnd.PROMPT_END_WITHDRAWN } });
+  expect((await run.next("promptEnded")).end).toBe(PromptEnd.PROMPT_END_WITHDRAWN);
+  ask(worker, "p18");
+  await run.until("a prompt in the freed place", () =>
+    run.kinds.filter((kind) => kind === "promptRaised").length === 17 ? true : undefined,
+  );
+  worker.result();
+  await run.outcome();
+  expect(run.kinds.filter((kind) => kind === "promptEnded")).toHaveLength(17);
+  const ended = run.kinds.indexOf("turnEnded");
+  expect(run.kinds.lastIndexOf("promptEnded")).toBeLessThan(ended);
+  expect(gateway().rows("SELECT 1 FROM prompts WHERE end IS NULL")).toEqual([]);
+});
+
+test("F19 a prompt id that was used before breaks the contract", async () => {
+  const { run, worker } = await beginRunning();
+  ask(worker, "same");
+  ask(worker, "same");
+  expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason: "FRAME_INVALID" });
+  expect((await run.next("promptEnded")).end).toBe(PromptEnd.PROMPT_END_EXECUTION_ENDED);
+});
+
+test("OC-12 the prompt of a worker that was lost is withdrawn with it", async () => {
+  const { run, worker } = await beginRunning();
+  approve(worker, "a");
+  const { promptId } = await run.next("promptRaised");
+  worker.exit(1);
+  await run.outcome();
+  expect((await run.next("promptEnded")).end).toBe(PromptEnd.PROMPT_END_EXECUTION_ENDED);
+  expect(await refusalOf(gateway().client.choose(promptId, APPROVAL_CHOICE_ONCE))).toBe("PROMPT_ALREADY_RESOLVED");
+});
+
+test("always is kept for the agent, asked no more in later sessions, and another agent does not have it", async () => {
+  const { client, rows } = gateway();
+  const run = client.run("keeper", "!approve deploy");
+  const prompt = await run.next("promptRaised");
+  expect(prompt.offered).toContain(APPROVAL_CHOICE_ALWAYS);
+  await client.choose(prompt.promptId, APPROVAL_CHOICE_ALWAYS);
+  await run.outcome();
+  expect(rows("SELECT agent, command FROM grants")).toEqual([{ agent: "keeper", command: "deploy" }]);
+  const again = client.run("keeper", "!approve deploy");
+  expect((await again.outcome()).answer).toContain("approved");
+  expect(again.kinds).not.toContain("promptRaised");
+  const other = client.run("echo", "!approve deploy");
+  await client.choose((await other.next("promptRaised")).promptId, APPROVAL_CHOICE_DENY);
+  expect((await other.outcome()).answer).toContain("denied");
+});
+
+test("OW42 a headless turn raises no prompt: approval is denied and a question is skipped at once", async () => {
+  const { client } = gateway();
+  const run = client.run("echo", "!approve rm\n!ask Which?\n!say end", { headless: true });
+  const ended = await run.outcome();
+  expect(ended.outcome).toBe("COMPLETED");
+  expect(ended.answer).not.toContain("approved");
+  expect(ended.answer).toContain("end");
+  expect(run.kinds).not.toContain("promptRaised");
+});

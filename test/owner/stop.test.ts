@@ -1,0 +1,177 @@
+import { expect, test } from "vitest";
+
+import { ApprovalChoice } from "../../src/gen/talaria/types/v1/prompt.js";
+import { isAlive, readProcess } from "../../src/base/processTable.js";
+import type { ForeignWorker } from "../kit/foreignWorkers.js";
+import { refusalOf, sessionOf, type UpdateLog } from "../kit/turnClient.js";
+import { useForeignWorkers } from "../kit/useForeignWorkers.js";
+import { useTestGateway } from "../kit/useTestGateway.js";
+import { waitUntil } from "../kit/waitFor.js";
+
+const workers = useForeignWorkers();
+const [node = "", relay = "", path = ""] = workers.command;
+const gateway = useTestGateway({
+  agents: {
+    echo: { runtime: "echo" },
+    foreign: { runtime: "command", worker: { command: workers.command } },
+    launched: { runtime: "command", worker: { command: ["sh", "-c", '"$0" "$@"; exit $?', node, relay, path] } },
+  },
+  poolSize: 1,
+});
+
+async function begin(agent = "foreign"): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
+  const run = gateway().client.run(agent, "hello");
+  return { run, worker: await workers.next() };
+}
+
+/** Shows that nothing of a turn is left in the way: its session runs the next input. */
+async function expectFree(sessionId: string, next: () => Promise<ForeignWorker> = () => workers.next()): Promise<void> {
+  const run = gateway().client.say(sessionId, "next");
+  const worker = await next();
+  await worker.running();
+  worker.result({ finalResponse: "free" });
+  expect((await run.outcome()).answer).toBe("free");
+}
+
+const gone = (pid: number): Promise<void> => waitUntil(`${String(pid)} is gone`, () => !isAlive(readProcess(pid)));
+
+test("a running turn that is stopped ends interrupted; a repeated Stop says so", async () => {
+  const { client } = gateway();
+  const run = client.run("echo", "!say begun\n!sleep 60000\n!say never");
+  const executionId = await run.started();
+  await run.saw("begun");
+  expect((await client.stop(executionId)).alreadyStopping).toBe(false);
+  const again = client.stop(executionId).then(
+    ({ alreadyStopping }) => alreadyStopping,
+    () => "ended",
+  );
+  expect(await run.outcome()).toMatchObject({ outcome: "INTERRUPTED", reason: "TURN_STOPPED", answer: "begun" });
+  expect([true, "ended"]).toContain(await again);
+  expect(await refusalOf(client.stop(executionId))).toBe("EXECUTION_ENDED");
+});
+
+const phases: readonly [string, (worker: ForeignWorker) => Promise<unknown>][] = [
+  ["launched", (worker) => worker.connected()],
+  ["bootstrapped", (worker) => worker.bootstrapped()],
+  ["adopted", (worker) => worker.bootstrapped().then(() => worker.adopt())],
+];
+test.each(phases)("OW52 OW-R29 F13 F14 a turn stopped while its worker is only %s never runs", async (_name, come) => {
+  const { run, worker } = await begin();
+  const executionId = await run.started();
+  await come(worker);
+  await gateway().client.stop(executionId);
+  expect(await run.outcome()).toMatchObject({ outcome: "INTERRUPTED", reason: "TURN_STOPPED", answer: "" });
+  expect(run.kinds.filter((kind) => kind === "turnEnded")).toHaveLength(1);
+  await gone(worker.launched.pid);
+  await expectFree(await sessionOf(run));
+});
+
+test("AD-6 Stop after the result changes nothing", async () => {
+  const { run, worker } = await begin();
+  await worker.running();
+  worker.result({ finalResponse: "in time" });
+  await worker.next("finish");
+  expect(await refusalOf(gateway().client.stop(await run.started()))).toBe("EXECUTION_ENDED");
+  expect(await run.outcome()).toMatchObject({ outcome: "COMPLETED", answer: "in time" });
+});
+
+test("AD-6 Stop and result at the same moment leave one outcome", async () => {
+  const { run, worker } = await begin();
+  await worker.running();
+  const stopped = gateway()
+    .client.stop(await run.started())
+    .then(
+      () => "stopped",
+      () => "too late",
+    );
+  worker.result({ finalResponse: "close" });
+  const ended = await run.outcome();
+  expect(ended).toMatchObject({ outcome: "COMPLETED", answer: "close" });
+  expect(["stopped", "too late"]).toContain(await stopped);
+  await run.ended();
+  expect(run.kinds.filter((kind) => kind === "turnEnded")).toHaveLength(1);
+  const rows = gateway().rows("SELECT 1 FROM messages WHERE text = 'close'");
+  expect(rows).toHaveLength(1);
+});
+
+test("OW50 F16 OC-9 valid output and repeated Stops do not put the end off; the whole group dies", async () => {
+  const { run, worker } = await begin();
+  await worker.running();
+  await worker.ignoreSigterm();
+  const child = await worker.spawnChild();
+  const executionId = await run.started();
+  const begun = performance.now();
+  await gateway().client.stop(executionId);
+  const chatter = setInterval(() => {
+    worker.say("still here ");
+    gateway()
+      .client.stop(executionId)
+      .catch(() => undefined);
+  }, 50);
+  const ended = await run.outcome().finally(() => {
+    clearInterval(chatter);
+  });
+  expect(ended).toMatchObject({ outcome: "FAILED", reason: "TURN_STOP_TIMEOUT" });
+  expect(worker.events.items.map(({ kind }) => kind)).toContain("sigterm");
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  await gone(worker.launched.pid);
+  await gone(child);
+  await expectFree(await sessionOf(run));
+});
+
+test("OW51 a Stop long after hello has its whole window", async () => {
+  const { client } = gateway();
+  const run = client.run("echo", "!deaf\n!say deaf\n!sleep 60000");
+  const executionId = await run.started();
+  await run.saw("deaf");
+  const begun = performance.now();
+  await client.stop(executionId);
+  expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason: "TURN_STOP_TIMEOUT" });
+  expect(performance.now() - begun).toBeGreaterThan(550);
+});
+
+test("OW-R19 Stop reaches the worker and the launcher before it", async () => {
+  const { run, worker } = await begin("launched");
+  await worker.running();
+  const launcher = readProcess(worker.launched.pid)?.parentPid ?? 0;
+  expect(launcher).not.toBe(process.pid);
+  await gateway().client.stop(await run.started());
+  expect((await run.outcome()).outcome).toBe("FAILED");
+  await gone(worker.launched.pid);
+  await gone(launcher);
+});
+
+test("OW-R27 Stop ends a waiting approval at once, and its command does not run", async () => {
+  const { client } = gateway();
+  const run = client.run("echo", "!approve rm -r everything\n!say never");
+  const { promptId } = await run.next("promptRaised");
+  await client.stop(await run.started());
+  const ended = await run.outcome();
+  expect(ended).toMatchObject({ outcome: "INTERRUPTED", reason: "TURN_STOPPED" });
+  expect(ended.answer).not.toContain("approved");
+  expect((await run.next("promptEnded")).end).toBe(3);
+  expect(await refusalOf(client.choose(promptId, ApprovalChoice.APPROVAL_CHOICE_ONCE))).toBe("PROMPT_ALREADY_RESOLVED");
+});
+
+test("OW-R28 no tool starts after Stop has been acknowledged", async () => {
+  const { client } = gateway();
+  const run = client.run("echo", "!tool one {} => 1\n!say waits\n!sleep 60000\n!tool two {} => 2");
+  await run.saw("waits");
+  await client.stop(await run.started());
+  await run.outcome();
+  const started = run.items
+    .flatMap(({ update }) => (update?.$case === "events" ? update.value.events : []))
+    .flatMap(({ event }) => (event?.$case === "toolStarted" ? [event.value.name] : []));
+  expect(started).toEqual(["one"]);
+});
+
+test("SY-8 Stop names one execution and touches no other", async () => {
+  const { client } = gateway();
+  const [one, two] = [client.run("echo", "!approve a"), client.run("echo", "!approve b")];
+  const prompt = await two.next("promptRaised");
+  await one.next("promptRaised");
+  await client.stop(await one.started());
+  expect((await one.outcome()).outcome).toBe("INTERRUPTED");
+  await client.choose(prompt.promptId, ApprovalChoice.APPROVAL_CHOICE_ONCE);
+  expect((await two.outcome()).outcome).toBe("COMPLETED");
+});
