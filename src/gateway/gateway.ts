@@ -92,6 +92,7 @@ export async function startGateway(options: GatewayOptions, makeRooms: MakeRooms
     );
     opened.listeners = listeners;
     log.info({ home: paths.root, epoch: store.epoch, addresses: listeners.addresses }, "serving");
+    rooms.owner.prepare();
     return {
       home: paths.root,
       pin: context.leaves.identity.pin,

@@ -48,6 +48,8 @@ export interface OwnerRoom {
   recover(): Promise<void>;
   /** Begins to start queued inputs; called once the owner socket listens. */
   start(): void;
+  /** Makes a pooled worker ready for the main agent; called once the gateway serves, which it must not delay. */
+  prepare(): void;
   /** Takes no more inputs, lets running turns end for `graceMs` milliseconds, then stops them. */
   drain(graceMs: number): Promise<void>;
   /** Ends at once; nothing of it runs afterwards. */

@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import type { Socket } from "node:net";
 
 import type { Budgets } from "../base/budgets.js";
@@ -28,11 +29,12 @@ import type { Spawner } from "./launch/spawner.js";
 import { systemSpawner } from "./launch/spawner.js";
 import { WorkerLog } from "./launch/workerLog.js";
 import { WorkerPool } from "./pool/workerPool.js";
-import type { WorkerProgram } from "./pool/workerSpec.js";
+import { type WorkerProgram, workerSpec } from "./pool/workerSpec.js";
 import { toSession } from "./records/toSession.js";
 import { recover } from "./recovery/recover.js";
 import { executionStoreService } from "./store/executionStoreService.js";
 import type { MessagePort } from "./store/messagePort.js";
+import { workspaceOf } from "./turn/bootstrapFrame.js";
 import { persistently } from "./turn/persistently.js";
 import type { TurnListeners, TurnOffer, TurnParts } from "./turn/turnParts.js";
 import { TurnRun } from "./turn/turnRun.js";
@@ -93,6 +95,8 @@ export interface Owner {
   recover(): Promise<void>;
   /** Begins to start queued inputs. */
   start(): void;
+  /** Makes a pooled worker ready for an agent before its first turn; a failure is logged. */
+  prepare(agent: string): void;
   /** Takes no more inputs, lets running turns end for `graceMs` milliseconds, then stops them. */
   drain(graceMs: number): Promise<void>;
   /** Ends at once: workers are killed; their turns are settled by the next start. */
@@ -124,6 +128,7 @@ export function createOwner(options: OwnerOptions): Owner {
   const pool = new WorkerPool({
     launcher,
     clock,
+    random,
     log,
     size: options.poolSize,
     idleMs: budgets.pooledWorkerIdleMs,
@@ -224,6 +229,17 @@ export function createOwner(options: OwnerOptions): Owner {
     start() {
       for (const sessionId of sessionsToRun(store.reader)) scheduler.wake(sessionId);
       scheduler.open();
+    },
+    prepare(name) {
+      if (options.poolSize === 0 || draining) return;
+      try {
+        const agent = options.agent(name);
+        const workspace = workspaceOf(agent);
+        mkdirSync(workspace, { recursive: true, mode: 0o700 });
+        pool.refill(workerSpec(agent, options.program, workspace));
+      } catch (error) {
+        log.warn({ err: error, agent: name }, "no worker could be prepared");
+      }
     },
     async drain(graceMs) {
       draining = true;

@@ -45,9 +45,9 @@ test("what earlier starts left is settled before anything is accepted", async ()
       return { ...rooms, owner: { ...rooms.owner, recover } };
     },
   });
-  expect(calls).toEqual(["recover, socket false", "owner.start", "dm.start"]);
+  expect(calls).toEqual(["recover, socket false", "owner.start", "dm.start", "owner.prepare"]);
   await gateway.drain(1_000);
-  expect(calls.slice(3)).toEqual(["owner.drain", "dm.drain", "dm.close", "owner.close"]);
+  expect(calls.slice(4)).toEqual(["owner.drain", "dm.drain", "dm.close", "owner.close"]);
   expect(existsSync(join(home, "run", "gateway.sock"))).toBe(false);
 });
 

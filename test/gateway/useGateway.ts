@@ -40,6 +40,9 @@ export function idleRooms(calls: string[] = []): GatewayRooms {
       start: () => {
         calls.push("owner.start");
       },
+      prepare: () => {
+        calls.push("owner.prepare");
+      },
       drain: note("owner.drain"),
       close: note("owner.close"),
     },

@@ -84,6 +84,10 @@ export function createOwnerRoom(
       start: () => {
         owner.start();
       },
+      prepare: () => {
+        const main = agents.list().find((agent) => agent.main);
+        if (main !== undefined) owner.prepare(main.name);
+      },
       drain: (graceMs) => owner.drain(graceMs),
       async close() {
         await owner.close();

@@ -1,29 +1,45 @@
+import type { Clock } from "../../base/clock.js";
 import { createDeferred } from "../../base/deferred.js";
 import type { WorkerLink } from "../attach/workerLink.js";
 import { mayArrive } from "../phase/frameRules.js";
-import { reasonError } from "../../rpc/rpcError.js";
+import { reasonError, RpcError } from "../../rpc/rpcError.js";
 
 /** Practice rounds of a pooled worker: enough for the code of the frame path to be compiled. */
 const ROUNDS = 24;
 const PAYLOAD = Buffer.alloc(256, "practice ");
+/** Time for all rounds together, milliseconds. */
+const PRACTICE_MS = 30_000;
 
-/** Sends a proved worker through its practice rounds, one after another. Rejects where the stream ends before. */
-export async function exerciseWorker(link: WorkerLink): Promise<void> {
+/**
+ * Sends a proved worker through its practice rounds, one after another. Whatever it sends afterwards, before somebody else
+ * handles its frames, is judged by the phase `proved`.
+ * @throws the error of the stream where that ends before; RpcError DEADLINE_EXCEEDED.
+ */
+export async function exerciseWorker(link: WorkerLink, clock: Clock): Promise<void> {
   let answered = createDeferred<void>();
   let expected = 0;
+  const failed = createDeferred<never>();
+  failed.promise.catch(() => undefined);
   link.handle((frame) => {
     if (!mayArrive("proved", frame.$case)) {
       throw reasonError("FRAME_OUT_OF_PHASE", { frame: frame.$case, phase: "proved" });
     }
+    if (frame.$case === "error") failed.reject(new RpcError("WORKER_LOST", { message: frame.value.message }));
     if (frame.$case === "dryRunDone" && frame.value.round === expected) answered.resolve();
   });
-  const lost = link.closed.then((error) => {
-    throw error ?? new Error("the worker left during its practice");
+  void link.closed.then((error) => {
+    failed.reject(error ?? new RpcError("WORKER_LOST"));
   });
-  for (expected = 1; expected <= ROUNDS; expected += 1) {
-    answered = createDeferred<void>();
-    link.send({ $case: "dryRun", value: { round: expected, payload: PAYLOAD } });
-    await Promise.race([answered.promise, lost]);
+  const cancel = clock.after(PRACTICE_MS, () => {
+    failed.reject(new RpcError("DEADLINE_EXCEEDED", { message: "A worker did not end its practice in time." }));
+  });
+  try {
+    for (expected = 1; expected <= ROUNDS; expected += 1) {
+      answered = createDeferred<void>();
+      link.send({ $case: "dryRun", value: { round: expected, payload: PAYLOAD } });
+      await Promise.race([answered.promise, failed.promise]);
+    }
+  } finally {
+    cancel();
   }
-  lost.catch(() => undefined);
 }

@@ -16,7 +16,10 @@ export interface WorkerProgram {
 /** A process to start for an agent, with the key under which an idle one may be used for it. */
 export interface WorkerSpec {
   readonly request: SpawnRequest;
-  /** Equal for specs whose processes are interchangeable: command, environment, directory. */
+  /**
+   * Equal for specs whose processes are interchangeable: command, environment, directory. The limit that a process has from
+   * its start, its heap's, is in the command; the others, and safe mode, come with the bootstrap and are the turn's own.
+   */
   readonly key: string;
   /** Whether it may be started before it is needed: foreign commands may do anything at their start. */
   readonly poolable: boolean;
