@@ -11,7 +11,9 @@ import { createDoor } from "./admission/admit.js";
 import type { AfterCommit } from "./afterCommit.js";
 import { createDeliveryHub } from "./deliveryHub.js";
 import type { GatewayIdentity } from "./gatewayInfo.js";
-import type { AgentDirectory, PeerDirectory } from "./ports/directory.js";
+import { createPeerRegistry, type PeerRegistry } from "./pairing/peerRegistry.js";
+import type { PeerBook } from "./peers/peerBook.js";
+import type { AgentDirectory } from "./ports/directory.js";
 import type { TurnPort } from "./ports/turnPort.js";
 import { createDirectMessageService } from "./services/directMessageService.js";
 import { createPeerService } from "./services/peerService.js";
@@ -19,6 +21,7 @@ import { createWorkerMessages, type WorkerMessages } from "./services/workerMess
 import { createSweeper } from "./sweeper.js";
 import type { ConnectPeer } from "./transports/peer/peerContext.js";
 import { createPeerTransport } from "./transports/peer/peerTransport.js";
+import type { PeerWay } from "./transports/peer/peerWay.js";
 import type { Transport } from "./transports/transport.js";
 
 /** What direct messages are made of. */
@@ -32,7 +35,9 @@ export interface DmOptions {
   /** The open store; outlives this. */
   readonly store: Pick<Store, "writer" | "reader">;
   readonly agents: AgentDirectory;
-  readonly peers: PeerDirectory;
+  readonly peers: PeerBook;
+  /** Pin of this gateway's own key, which invites carry. */
+  readonly ownPin: string;
   readonly turns: TurnPort;
   readonly connectPeer: ConnectPeer;
   readonly budgets: Budgets;
@@ -51,6 +56,10 @@ export interface Dm {
   readonly peerServices: readonly ServiceImplementation[];
   /** What the owner's store service calls for a turn's own agent. */
   readonly workerMessages: WorkerMessages;
+  /** What operators do with peers and destinations. */
+  readonly registry: PeerRegistry;
+  /** The way to a peer; undefined where there is none. */
+  wayTo(gateway: string): PeerWay | undefined;
   /** To be called after a commit of the owner's that changed deliveries; wakes nobody's session. */
   onDeliveriesChanged(deliveryIds: readonly string[]): void;
   /** Starts the transports and the sweep. The owner must be ready to be woken. */
@@ -80,10 +89,23 @@ export function createDm(options: DmOptions): Dm {
     }
   };
   let draining = false;
-  const { gateway, enabled, connectPeer } = options;
+  const { gateway, enabled, connectPeer, ownPin } = options;
   const shared = { store, agents, peers, turns, budgets, clock, random, afterCommit, hub, log };
   const door = createDoor({ ...shared, gateway, enabled, isDraining: () => draining });
-  transports.push(createPeerTransport({ ...shared, identity, connectPeer }));
+  const peerTransport = createPeerTransport({ ...shared, identity, connectPeer });
+  transports.push(peerTransport);
+  const onPeerChanged = (name: string): Promise<void> => peerTransport.reopen(name);
+  const registry = createPeerRegistry({
+    ...shared,
+    identity,
+    connectPeer,
+    ownPin,
+    onPeerChanged,
+    isLinked: (name) => peerTransport.wayTo(name)?.connected === true,
+    onDestinationChanged: (name) => {
+      peerTransport.reconsider(name);
+    },
+  });
   const sweeper = createSweeper({ ...shared, transports });
   const drain = async (): Promise<void> => {
     draining = true;
@@ -91,11 +113,14 @@ export function createDm(options: DmOptions): Dm {
   };
   return {
     clientServices: [createDirectMessageService({ ...shared, door, transports })],
-    peerServices: [createPeerService({ ...shared, identity, door })],
+    peerServices: [createPeerService({ ...shared, identity, door, onPeerChanged })],
     workerMessages: createWorkerMessages({ ...shared, door }),
+    registry,
+    wayTo: (name) => peerTransport.wayTo(name),
     onDeliveriesChanged: (deliveryIds) => hub.notify(deliveryIds),
     async start() {
       // A sweep may say EXPIRED only of what its transport has no doubt about.
+      await registry.settleRevoked();
       await Promise.all(transports.map((transport) => transport.start()));
       sweeper.start();
     },

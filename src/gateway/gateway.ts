@@ -18,7 +18,8 @@ import { openIdentity } from "../rpc/tls/identityKey.js";
 import { leafSource } from "../rpc/tls/leafCertificate.js";
 import { openStore } from "../store/store.js";
 import { checkClientBind } from "./access/checkClientBind.js";
-import { createPeerTable } from "./access/peerTable.js";
+import { checkPeerPins } from "./access/peerTable.js";
+import { createPeerBook } from "../dm/peers/peerBook.js";
 import { createOperatorEvents } from "./admin/operatorEvents.js";
 import { createAgentDirectory } from "./agents/agentDirectory.js";
 import { Cleanups } from "./cleanups.js";
@@ -28,6 +29,7 @@ import { createControl } from "./gatewayControl.js";
 import type { GatewayListeners } from "./gatewayListeners.js";
 import { startListeners } from "./gatewayListeners.js";
 import { gatewayServices } from "./gatewayServices.js";
+import { peerEntries } from "./messages/peerEntries.js";
 
 /** How {@link startGateway} is told where it is and what it runs on. */
 export interface GatewayOptions {
@@ -114,7 +116,7 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
   const config = loadGatewayConfig(homePaths(root).configFile);
   const paths = homePaths(root, config.runDir);
   if (config.listeners.clientTcp !== undefined) checkClientBind(config.listeners.clientTcp);
-  const peers = createPeerTable(config.peers, paths.configFile);
+  checkPeerPins(config.peers, paths.configFile);
   ensureHome(paths);
   const agents = createAgentDirectory(loadAgents(paths.agentsDir));
   const { logDestination: destination, maxPageCount } = options;
@@ -123,6 +125,8 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
   const limits = maxPageCount === undefined ? {} : { maxPageCount };
   const store = await openStore(paths, { clock, random, logger: log, ...limits });
   undo.add(() => store.close());
+  const configuredPeers = peerEntries(config);
+  const peers = createPeerBook(store.reader, () => configuredPeers);
   const identity = await openIdentity(paths.root, clock.now());
   const leaves = await leafSource(identity, () => clock.now());
   const events = createOperatorEvents(store.epoch, clock);

@@ -6,9 +6,9 @@ import type { Logger } from "../base/logger.js";
 import type { ProcessTable } from "../base/processTable.js";
 import type { Random } from "../base/random.js";
 import type { SecretRegistry } from "../base/secretRegistry.js";
+import type { PeerBook } from "../dm/peers/peerBook.js";
 import type { LeafSource } from "../rpc/tls/leafCertificate.js";
 import type { Store } from "../store/store.js";
-import type { PeerTable } from "./access/peerTable.js";
 import type { OperatorEvents } from "./admin/operatorEvents.js";
 import type { AgentDirectory } from "./agents/agentDirectory.js";
 import type { DmRoom, OwnerRoom } from "./ports.js";
@@ -22,7 +22,7 @@ export interface GatewayContext {
   readonly store: Store;
   /** Leaves under the home's identity key. */
   readonly leaves: LeafSource;
-  readonly peers: PeerTable;
+  readonly peers: PeerBook;
   readonly events: OperatorEvents;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;

@@ -124,7 +124,7 @@ export async function startListeners(
     peers = await start({
       name: "peers",
       services: dm.peerServices,
-      authenticate: peerAuthentication,
+      authenticate: peerAuthentication(context.peers),
       transport: peerTransport(config.listeners.peers, context),
       ...onTcp,
     });

@@ -1,12 +1,14 @@
 import type { Socket } from "node:net";
 
 import type { ProcessIdentity } from "../base/processIdentity.js";
+import type { PeerRegistry } from "../dm/pairing/peerRegistry.js";
 import type { Teammate } from "../gen/talaria/gateway/v1/agent_service.js";
-import type { Destination, Peer, Worker } from "../gen/talaria/gateway/v1/admin_service.js";
+import type { Worker } from "../gen/talaria/gateway/v1/admin_service.js";
 import type { Turn } from "../gen/talaria/gateway/v1/turn_service.js";
 import type { Authenticate } from "../rpc/authentication.js";
 import type { ServiceImplementation } from "../rpc/harness/implementService.js";
 import type { PeerCredentials } from "../rpc/peerCredentials.js";
+import type { PeerOverview } from "./messages/peerOverview.js";
 
 /** A worker process, or what was launched to become one, that is not proved gone. */
 export interface LiveWorker extends ProcessIdentity {
@@ -64,10 +66,10 @@ export interface DmRoom {
   readonly peerServices: readonly ServiceImplementation[];
   /** Everyone that an agent can send to; with no agent, everyone that a client can send to. */
   teammates(agent: string | undefined): readonly Teammate[];
-  /** The paired gateways by name. */
-  peers(): readonly Peer[];
-  /** The gateways that messages go to, by name. */
-  destinations(): readonly Destination[];
+  /** What operators see of peers and destinations. */
+  readonly overview: PeerOverview;
+  /** What operators do with them. */
+  readonly registry: PeerRegistry;
   /** Resumes what was on its way; called before anything is accepted. */
   start(): Promise<void>;
   /** Takes no more messages and ends what is under way within `graceMs` milliseconds. */

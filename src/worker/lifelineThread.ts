@@ -31,12 +31,10 @@ function beginGrace(): void {
 }
 
 function die(): void {
-  const message = { level: "error", pid: process.pid, msg: "the owner is gone and the grace is over" };
-  try {
-    writeSync(2, `${JSON.stringify(message)}\n`);
-  } catch {
-    // The reader has died with the owner: that must not save this process.
-  }
+  writeSync(
+    2,
+    `${JSON.stringify({ level: "error", pid: process.pid, msg: "the owner is gone and the grace is over" })}\n`,
+  );
   const target = self === undefined ? { kind: "self" as const } : groupToKill(self, ancestors);
   if (target.kind === "group") process.kill(-target.pgid, "SIGKILL");
   process.kill(process.pid, "SIGKILL");

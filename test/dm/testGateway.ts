@@ -9,6 +9,7 @@ import { newId } from "../../src/base/ids.js";
 import { silentLogger } from "../../src/base/logger.js";
 import { systemRandom } from "../../src/base/random.js";
 import { createDm, type Dm } from "../../src/dm/createDm.js";
+import { createPeerBook } from "../../src/dm/peers/peerBook.js";
 import type { AgentEntry, PeerEntry } from "../../src/dm/ports/directory.js";
 import { createClient } from "../../src/rpc/clients/connectClient.js";
 import { startListener, type Listener } from "../../src/rpc/listener.js";
@@ -24,6 +25,22 @@ import { createTurnRunner, type Answer } from "./turnRunner.js";
 /** An agent with what messages ask of it. */
 export function agentEntry(name: string, more: Partial<AgentEntry> = {}): AgentEntry {
   return { name, title: name, description: "", main: false, private: false, messaging: true, ...more };
+}
+
+/** Peers as a configuration names them; the book reads them again at each change. */
+class PeerMap extends Map<string, PeerEntry> {
+  readonly #changed: () => void;
+
+  constructor(changed: () => void) {
+    super();
+    this.#changed = changed;
+  }
+
+  override set(name: string, peer: PeerEntry): this {
+    super.set(name, peer);
+    this.#changed();
+    return this;
+  }
 }
 
 /** What a test gateway is made of. */
@@ -81,7 +98,10 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
   const paths = homePaths(home);
   const log = silentLogger();
   const store = await openStore(paths, { clock });
-  const peers = new Map<string, PeerEntry>();
+  const peers = new PeerMap(() => {
+    book.refresh();
+  });
+  const book = createPeerBook(store.reader, () => [...peers.values()]);
   const leaves = await leafSource(identity, now);
   const closers: (() => Promise<void> | void)[] = [];
   const runner = createTurnRunner(store, clock, options.answer, () => dm);
@@ -93,11 +113,19 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
     enabled: true,
     store,
     agents: { list: () => agents, get: (wanted) => agents.find((agent) => agent.name === wanted) },
-    peers: { list: () => [...peers.values()], get: (wanted) => peers.get(wanted) },
+    peers: book,
+    ownPin: identity.pin,
     turns: { freezePolicy: (agent) => Buffer.from(agent), wake: runner.wake },
-    connectPeer: (peer) => {
-      const credentials = pinnedCredentials({ leaves, serverPin: peer.pin as Pin, now });
-      const client = createClient({ address: peer.address, purpose: "tcp", credentials, ownConnection: true });
+    connectPeer: (peer, onOtherKey) => {
+      const credentials = pinnedCredentials({
+        leaves,
+        serverPin: peer.pin as Pin,
+        now,
+        onVerdict: ({ kind }) => {
+          if (kind !== "known") onOtherKey?.();
+        },
+      });
+      const client = createClient({ address: peer.address, purpose: "tcpStream", credentials, ownConnection: true });
       return { client, close: () => client.close() };
     },
     budgets: resolveBudgets({ peerRetryMinMs: 20, peerRetryMaxMs: 200, ...options.budgets }),
@@ -115,7 +143,8 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
   const peerListener = await startListener({
     name: `${name}-peer`,
     services: dm.peerServices,
-    authenticate: ({ connection }) => principalOfIdentity(connection.identity),
+    authenticate: ({ connection: { identity: presented } }) =>
+      principalOfIdentity(presented === undefined ? undefined : book.identify(presented.pin as Pin)),
     transport: {
       kind: "tls",
       host: "127.0.0.1",
@@ -123,13 +152,8 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
       tlsOptions: serverTlsOptions(leaves),
       onServer: (server) => keepLeafFresh(server, leaves),
       authorize: (socket) => {
-        const pins = new Map([...peers.values()].map((peer) => [peer.pin as Pin, peer.name]));
-        const verdict = authorizePeer(socket, pins, now());
-        if (verdict.kind === "refused") return undefined;
-        const known = pins.get(verdict.pin);
-        return known === undefined
-          ? { kind: "unknown", pin: verdict.pin }
-          : { kind: "peer", name: known, pin: verdict.pin };
+        const verdict = authorizePeer(socket, book.pins, now());
+        return verdict.kind === "refused" ? undefined : book.identify(verdict.pin);
       },
     },
     log,

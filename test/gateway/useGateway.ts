@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
 import { createClient } from "../../src/rpc/clients/connectClient.js";
+import { reasonError } from "../../src/rpc/rpcError.js";
 import type { Gateway, GatewayOptions } from "../../src/gateway/gateway.js";
 import { startGateway } from "../../src/gateway/gateway.js";
 import type { GatewayContext, GatewayRooms } from "../../src/gateway/gatewayContext.js";
@@ -17,6 +18,10 @@ export function temporaryHome(config = ""): string {
   });
   writeFileSync(join(home, "talaria.yaml"), `log_level: silent\n${config}`);
   return home;
+}
+
+function unknownPeer(): never {
+  throw reasonError("UNKNOWN_PEER");
 }
 
 /** Rooms that run no turns and carry no messages, and what was asked of them. */
@@ -50,8 +55,21 @@ export function idleRooms(calls: string[] = []): GatewayRooms {
       clientServices: [],
       peerServices: [],
       teammates: () => [],
-      peers: () => [],
-      destinations: () => [],
+      overview: {
+        peers: () => [],
+        peer: unknownPeer,
+        destinations: () => [],
+        destination: unknownPeer,
+      },
+      registry: {
+        invite: unknownPeer,
+        join: unknownPeer,
+        update: unknownPeer,
+        revoke: unknownPeer,
+        hold: unknownPeer,
+        release: unknownPeer,
+        settleRevoked: note("dm.settleRevoked"),
+      },
       start: note("dm.start"),
       drain: note("dm.drain"),
       close: note("dm.close"),

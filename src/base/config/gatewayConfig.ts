@@ -18,12 +18,16 @@ export interface ListenAddress {
 
 /** A peer as configured. */
 export interface PeerConfig {
-  /** `host:port` of its peer listener. */
+  /** `host:port` of its peer listener; empty for a connector. */
   readonly address: string;
+  /** Whether it is a relay connector: a machine that cannot be dialled and comes to us; absent = it is not. */
+  readonly connector?: true;
   /** SHA-256 of its identity key's public part, base64 or hex. */
   readonly pin: string;
   /** Names of the peer's agents that may be addressed; absent = all that it lists. */
   readonly agents?: readonly string[];
+  /** Names of the agents here that it may reach; absent = all that are not private. */
+  readonly grants?: readonly string[];
 }
 
 /** A gateway's configuration with every default filled in. */
@@ -94,7 +98,22 @@ export const gatewayConfigSchema = z.strictObject({
     .prefault({}),
   dm: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
   peers: z
-    .record(name, z.strictObject({ address: hostAndPort, pin: text, agents: z.array(name).optional() }))
+    .record(
+      name,
+      z
+        .strictObject({
+          address: hostAndPort.optional(),
+          connector: z.boolean().default(false),
+          pin: text,
+          agents: z.array(name).optional(),
+          grants: z.array(name).optional(),
+        })
+        .superRefine((peer, context) => {
+          if (peer.connector === (peer.address === undefined)) return;
+          const message = peer.connector ? "must be left out: a connector is not dialled" : "is required";
+          context.addIssue({ code: "custom", path: ["address"], message });
+        }),
+    )
     .default({}),
   notify_command: z.array(text).min(1).optional(),
   log_level: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
@@ -127,9 +146,15 @@ export function resolveGatewayConfig(written: z.output<typeof gatewayConfigSchem
     budgets: resolveBudgets(written.budgets),
     dm: written.dm,
     peers: Object.fromEntries(
-      Object.entries(written.peers).map(([peer, { address, pin, agents }]) => [
+      Object.entries(written.peers).map(([peer, { address = "", connector, pin, agents, grants }]) => [
         peer,
-        { address, pin, ...(agents === undefined ? {} : { agents }) },
+        {
+          address,
+          ...(connector ? { connector } : {}),
+          pin,
+          ...(agents === undefined ? {} : { agents }),
+          ...(grants === undefined ? {} : { grants }),
+        },
       ]),
     ),
     ...(written.notify_command === undefined ? {} : { notifyCommand: written.notify_command }),

@@ -18,7 +18,8 @@ import type { TurnPort } from "../ports/turnPort.js";
 import { checkBody, checkKey } from "./checkShape.js";
 import { messageDigest } from "./messageDigest.js";
 import type { IncomingMessage } from "./origin.js";
-import { ambiguousTarget, storeRefusal, unknownPeer, unknownTarget } from "./refusals.js";
+import { grantedAgents } from "../peers/grantedAgents.js";
+import { ambiguousTarget, storeRefusal, undiallablePeer, unknownPeer, unknownTarget } from "./refusals.js";
 import { deriveSender, type Sender } from "./sender.js";
 
 /** What the door needs. */
@@ -164,10 +165,13 @@ function resolve(
   { target, origin }: IncomingMessage,
   sender: Sender,
   neighbourhood: Neighbourhood,
-  { turns, random }: DoorOptions,
+  { turns, random, peers }: DoorOptions,
 ): Recipient {
   // A peer reaches the agents of this gateway alone: messages do not pass through.
-  const reachable = origin.kind === "peer" ? { agents: neighbourhood.agents, peers: [] } : neighbourhood;
+  const reachable =
+    origin.kind === "peer"
+      ? { agents: grantedAgents(peers.get(origin.peer), neighbourhood.agents), peers: [] }
+      : neighbourhood;
   const parsed: ParsedTarget =
     origin.kind === "peer" ? { kind: "local", name: target.toLowerCase() } : parseTarget(target);
   const resolution = resolveTarget(parsed, reachable);
@@ -178,13 +182,16 @@ function resolve(
       throw origin.kind === "peer" ? unknownTarget(target, reachable) : unknownPeer(resolution.peer, reachable);
     case "ambiguous":
       throw ambiguousTarget(target, resolution.forms);
-    case "peer":
+    case "peer": {
+      const { peer, agent } = resolution;
+      if (peer.address === "") throw undiallablePeer(peer.name);
       return {
         route: "peer_outbound",
-        recipientGateway: resolution.peer.name,
-        recipientAgent: resolution.agent,
-        recipientName: resolution.agent === "main" ? resolution.peer.name : resolution.agent,
+        recipientGateway: peer.name,
+        recipientAgent: agent,
+        recipientName: agent === "main" ? peer.name : agent,
       };
+    }
     case "local": {
       const { name, title, messaging } = resolution.agent;
       if (name === sender.agent?.name) throw reasonError("TARGET_SELF");

@@ -20,6 +20,15 @@ export function unknownPeer(peer: string, neighbourhood: Neighbourhood): RpcErro
   return reasonError("UNKNOWN_PEER", undefined, { metadata: { peer: shown(peer), ...listed(neighbourhood) } });
 }
 
+/** The error for a peer that has no address: it can come here, and cannot be sent to. */
+export function undiallablePeer(peer: string): RpcError {
+  return reasonError("TARGET_OFFLINE", undefined, {
+    message: `The peer ${peer} cannot be dialled.`,
+    hint: "Give it an address with talaria peers update.",
+    metadata: { peer },
+  });
+}
+
 /** The error for a target that means several; it lists the form of each. */
 export function ambiguousTarget(target: string, forms: readonly string[]): RpcError {
   const list = forms.slice(0, LISTED).join(", ");

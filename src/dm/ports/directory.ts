@@ -26,12 +26,16 @@ export interface AgentDirectory {
 export interface PeerEntry {
   /** What this gateway calls it. */
   readonly name: string;
-  /** `host:port` of its peer listener. */
+  /** `host:port` of its peer listener; empty where it cannot be dialled. */
   readonly address: string;
   /** Pin of its identity key. */
   readonly pin: string;
+  /** Whether it is a relay connector, which has no address; absent = it is not. */
+  readonly connector?: boolean;
   /** Agents there that may be addressed; undefined = all. */
   readonly agents?: readonly string[];
+  /** Agents here that it may reach; undefined = all that are not private. */
+  readonly grants?: readonly string[];
 }
 
 /** The paired gateways, as they are at the time of the call. */

@@ -1,15 +1,15 @@
 import type { Clock } from "../../base/clock.js";
 import type { ListenAddress } from "../../base/config/gatewayConfig.js";
 import type { Logger } from "../../base/logger.js";
+import type { PeerBook } from "../../dm/peers/peerBook.js";
 import type { LeafSource } from "../../rpc/tls/leafCertificate.js";
 import { authorizePeer, keepLeafFresh, serverTlsOptions } from "../../rpc/tls/serverTls.js";
 import type { TlsTransport } from "../../rpc/transport.js";
-import type { PeerTable } from "./peerTable.js";
 
 /** The transport of the peer listener: TLS with pinned keys on both sides. */
 export function peerTransport(
   address: ListenAddress,
-  { leaves, peers, clock, log }: { leaves: LeafSource; peers: PeerTable; clock: Clock; log: Logger },
+  { leaves, peers, clock, log }: { leaves: LeafSource; peers: PeerBook; clock: Clock; log: Logger },
 ): TlsTransport {
   return {
     kind: "tls",

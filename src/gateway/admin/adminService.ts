@@ -6,7 +6,7 @@ import type { Duration } from "../../gen/google/protobuf/duration.js";
 import { AdminServiceService } from "../../gen/talaria/gateway/v1/admin_service.js";
 import type { ServiceImplementation } from "../../rpc/harness/implementService.js";
 import { implementService } from "../../rpc/harness/implementService.js";
-import { defineServerStream, defineUnary, defineUnimplemented } from "../../rpc/harness/methods.js";
+import { defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
 import { readStoreId } from "../../store/deliveries/storeId.js";
 import { readStatus } from "../../store/queries/status.js";
 import { type DeliveryTotals, readDeliveryTotals } from "../../store/deliveries/deliveryTotals.js";
@@ -16,6 +16,7 @@ import type { GatewayContext, GatewayRooms } from "../gatewayContext.js";
 import type { GatewayControl } from "../gatewayControl.js";
 import type { OpenListener } from "../gatewayListeners.js";
 import type { LoopDelay } from "./loopDelay.js";
+import { peerMethods } from "./peerMethods.js";
 
 /** What {@link createAdminService} shows and steers. */
 export interface AdminServiceOptions {
@@ -25,7 +26,7 @@ export interface AdminServiceOptions {
   readonly loopDelay: LoopDelay;
 }
 
-/** Makes AdminService. Pairing and holding answer UNIMPLEMENTED: peers are configured. */
+/** Makes AdminService. */
 export function createAdminService(
   context: GatewayContext,
   { rooms, control, listeners, loopDelay }: AdminServiceOptions,
@@ -79,18 +80,13 @@ export function createAdminService(
     }),
     listPeers: defineUnary({
       schema: z.object({}),
-      handle: async () => ({ peers: [...rooms.dm.peers()] }),
+      handle: async () => ({ peers: [...rooms.dm.overview.peers()] }),
     }),
-    createInvite: defineUnimplemented(),
-    joinPeer: defineUnimplemented(),
-    updatePeer: defineUnimplemented(),
-    revokePeer: defineUnimplemented(),
     listDestinations: defineUnary({
       schema: z.object({}),
-      handle: async () => ({ destinations: [...rooms.dm.destinations()] }),
+      handle: async () => ({ destinations: [...rooms.dm.overview.destinations()] }),
     }),
-    holdDestination: defineUnimplemented(),
-    releaseDestination: defineUnimplemented(),
+    ...peerMethods(rooms.dm, listeners),
     drain: defineUnary({
       schema: z.object({
         requestId: requestIdField,

@@ -17,7 +17,7 @@ export function createConnectPeer({
   readonly clock: Clock;
   readonly log: Logger;
 }): ConnectPeer {
-  return (peer) => {
+  return (peer, onOtherKey) => {
     const serverPin = parsePin(peer.pin);
     if (serverPin === undefined) throw new RpcError("PEER_PIN_MISMATCH");
     const client = createClient({
@@ -29,7 +29,9 @@ export function createConnectPeer({
         serverPin,
         now: () => clock.now(),
         onVerdict: (verdict) => {
-          if (verdict.kind !== "known") log.warn({ peer: peer.name, verdict }, "the peer's key is not the pinned one");
+          if (verdict.kind === "known") return;
+          log.warn({ peer: peer.name, verdict }, "the peer's key is not the pinned one");
+          onOtherKey?.();
         },
       }),
     });

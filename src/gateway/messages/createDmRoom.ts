@@ -1,20 +1,17 @@
 import { VERSION } from "../../base/version.js";
 import type { Dm } from "../../dm/createDm.js";
 import { createDm } from "../../dm/createDm.js";
-import type { PeerDirectory } from "../../dm/ports/directory.js";
 import type { TurnPort } from "../../dm/ports/turnPort.js";
 import type { GatewayContext } from "../gatewayContext.js";
 import type { DmRoom } from "../ports.js";
 import { createConnectPeer } from "./connectPeer.js";
-import { peerEntries } from "./peerEntries.js";
 import { createPeerOverview } from "./peerOverview.js";
 import { listTeammates } from "./teammates.js";
 
 /** Joins direct messages to the rest of the gateway. `dm` is for the owner of turns, `room` for the gateway. */
 export function createDmRoom(context: GatewayContext, turns: TurnPort): { readonly dm: Dm; readonly room: DmRoom } {
-  const { config, store, agents, budgets, clock, random } = context;
+  const { config, store, agents, peers, budgets, clock, random } = context;
   const log = context.log.child({ component: "dm" });
-  const peers = peerDirectory(context);
   const dm = createDm({
     gateway: config.name,
     version: VERSION,
@@ -22,6 +19,7 @@ export function createDmRoom(context: GatewayContext, turns: TurnPort): { readon
     store,
     agents,
     peers,
+    ownPin: context.leaves.identity.pin,
     turns,
     connectPeer: createConnectPeer({ leaves: context.leaves, clock, log }),
     budgets,
@@ -29,24 +27,18 @@ export function createDmRoom(context: GatewayContext, turns: TurnPort): { readon
     clock,
     random,
   });
-  const overview = createPeerOverview(store.reader, peers.list(), clock);
+  const overview = createPeerOverview({ reader: store.reader, peers, wayTo: (name) => dm.wayTo(name), clock });
   return {
     dm,
     room: {
       clientServices: dm.clientServices,
       peerServices: dm.peerServices,
       teammates: (agent) => listTeammates(agents.list(), peers.list(), agent),
-      peers: () => overview.peers(),
-      destinations: () => overview.destinations(),
+      overview,
+      registry: dm.registry,
       start: () => dm.start(),
       drain: () => dm.drain(),
       close: () => dm.close(),
     },
   };
-}
-
-function peerDirectory({ config }: Pick<GatewayContext, "config">): PeerDirectory {
-  const entries = peerEntries(config);
-  const byName = new Map(entries.map((peer) => [peer.name, peer]));
-  return { list: () => entries, get: (name) => byName.get(name) };
 }

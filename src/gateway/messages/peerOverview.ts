@@ -1,6 +1,8 @@
 import type { Clock } from "../../base/clock.js";
-import type { PeerEntry } from "../../dm/ports/directory.js";
+import type { BookedPeer, PeerBook } from "../../dm/peers/peerBook.js";
+import type { PeerWay } from "../../dm/transports/peer/peerWay.js";
 import { BreakerState, type Destination, type Peer, PeerLink } from "../../gen/talaria/gateway/v1/admin_service.js";
+import { reasonError } from "../../rpc/rpcError.js";
 import { toFailure } from "../../rpc/wire/failure.js";
 import { toOptionalTimestamp } from "../../rpc/wire/times.js";
 import type { StoredDestination } from "../../store/deliveries/destinations.js";
@@ -10,35 +12,59 @@ import type { Reader } from "../../store/reader.js";
 
 /** What an operator sees of the other gateways. */
 export interface PeerOverview {
-  /** The paired gateways by name. */
+  /** The paired gateways and connectors by name. */
   peers(): readonly Peer[];
+  /** One of them. @throws RpcError UNKNOWN_PEER. */
+  peer(name: string): Peer;
   /** The gateways that messages go to, by name. */
   destinations(): readonly Destination[];
+  /** One of them. @throws RpcError UNKNOWN_PEER. */
+  destination(name: string): Destination;
 }
 
-/** Reads the overview from the configured peers and what the store knows of each. */
-export function createPeerOverview(reader: Reader, peers: readonly PeerEntry[], clock: Clock): PeerOverview {
-  return {
-    peers: () =>
-      peers.map(({ name, address, pin, agents }) => {
-        const known = readDestination(reader, name);
-        return {
-          name,
-          address,
-          pin,
-          connector: false,
-          agents: [...(agents ?? [])],
-          link: linkOf(known),
-          info: undefined,
-          pairedAt: undefined,
-          lastSeenAt: undefined,
-          lastError: known.lastError === undefined ? undefined : toFailure(known.lastError),
-        };
-      }),
+/** What {@link createPeerOverview} reads from. */
+export interface PeerOverviewOptions {
+  readonly reader: Reader;
+  readonly peers: PeerBook;
+  /** The way to a peer; undefined where there is none. */
+  readonly wayTo: (name: string) => PeerWay | undefined;
+  readonly clock: Clock;
+}
+
+/** Reads the overview from the peers, the ways to them, and what the store knows of each. */
+export function createPeerOverview({ reader, peers, wayTo, clock }: PeerOverviewOptions): PeerOverview {
+  const toPeer = ({ name, address, pin, connector, grants, pairedAt }: BookedPeer): Peer => {
+    const { lastError, failures } = readDestination(reader, name);
+    const way = wayTo(name);
+    return {
+      name,
+      address,
+      pin,
+      connector,
+      agents: [...(grants ?? [])],
+      link: linkOf(address, way, failures),
+      info: way?.info,
+      pairedAt: toOptionalTimestamp(pairedAt),
+      lastSeenAt: toOptionalTimestamp(way?.seenAt),
+      lastError: lastError === undefined ? undefined : toFailure(lastError),
+    };
+  };
+  const overview: PeerOverview = {
+    peers: () => peers.everyone().map(toPeer),
+    peer(name) {
+      const peer = peers.named(name);
+      if (peer === undefined) throw reasonError("UNKNOWN_PEER");
+      return toPeer(peer);
+    },
+    destination(name) {
+      const found = overview.destinations().find((destination) => destination.name === name);
+      if (found === undefined) throw reasonError("UNKNOWN_PEER");
+      return found;
+    },
     destinations: () =>
       reader.snapshot((at) => {
         const waiting = new Map(waitingByGateway(at).map((counts) => [counts.gateway, counts]));
-        const names = new Set([...peers.map(({ name }) => name), ...waiting.keys()]);
+        const names = new Set([...peers.list().map(({ name }) => name), ...waiting.keys()]);
         return [...names].sort().map((name) => {
           const known = readDestination(at, name);
           return {
@@ -49,19 +75,20 @@ export function createPeerOverview(reader: Reader, peers: readonly PeerEntry[], 
             nextAttemptAt: toOptionalTimestamp(known.nextAttemptAt),
             failures: known.failures,
             lastError: known.lastError === undefined ? undefined : toFailure(known.lastError),
-            heldBy: "",
-            heldAt: undefined,
-            holdReason: "",
+            heldBy: known.hold?.by ?? "",
+            heldAt: toOptionalTimestamp(known.hold?.at),
+            holdReason: known.hold?.reason ?? "",
           };
         });
       }),
   };
+  return overview;
 }
 
-/** A database that has said its name has been reached before; failures in a row say that it is not any more. */
-function linkOf({ failures, storeId }: StoredDestination): PeerLink {
-  if (failures > 0) return PeerLink.PEER_LINK_DOWN;
-  return storeId === "" ? PeerLink.PEER_LINK_UNSPECIFIED : PeerLink.PEER_LINK_UP;
+function linkOf(address: string, way: PeerWay | undefined, failures: number): PeerLink {
+  if (address === "") return PeerLink.PEER_LINK_INBOUND_ONLY;
+  if (way?.connected === true) return PeerLink.PEER_LINK_UP;
+  return failures > 0 || way?.info !== undefined ? PeerLink.PEER_LINK_DOWN : PeerLink.PEER_LINK_UNSPECIFIED;
 }
 
 function breakerOf({ failures, nextAttemptAt }: StoredDestination, now: number): BreakerState {

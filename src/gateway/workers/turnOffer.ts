@@ -2,7 +2,6 @@ import type { TurnOffer } from "../../owner/turn/turnParts.js";
 import { rosterFingerprint } from "../../dm/addresses/roster.js";
 import type { GatewayContext } from "../gatewayContext.js";
 import { listTeammates } from "../messages/teammates.js";
-import { peerEntries } from "../messages/peerEntries.js";
 
 const NOTHING: TurnOffer = { tools: [], rosterInstructions: "", rosterFingerprint: "" };
 
@@ -36,12 +35,12 @@ const MESSAGE_TOOLS: TurnOffer["tools"] = [
 
 /** What an agent is offered in a turn: in its `Bot Chat`, where it may send messages, the tools for that and who can be reached. */
 export function turnOffer(
-  { agents, config }: Pick<GatewayContext, "agents" | "config">,
+  { agents, config, peers }: Pick<GatewayContext, "agents" | "config" | "peers">,
   name: string,
   botChat: boolean,
 ): TurnOffer {
   if (!botChat || !config.dm.enabled || agents.get(name)?.messaging !== true) return NOTHING;
-  const teammates = listTeammates(agents.list(), peerEntries(config), name);
+  const teammates = listTeammates(agents.list(), peers.list(), name);
   const entries = teammates.flatMap(({ address, entry }) => (entry === undefined ? [] : [{ ...entry, name: address }]));
   if (entries.length === 0) return { ...NOTHING, tools: MESSAGE_TOOLS };
   const lines = entries.map(({ name: address, title, description }) => {

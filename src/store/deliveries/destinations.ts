@@ -15,6 +15,8 @@ export interface StoredDestination {
   readonly receiptCursor: number;
   /** Names its database; empty before it said so. */
   readonly storeId: string;
+  /** Why its messages are kept waiting; undefined while they are not. */
+  readonly hold: { readonly by: string; readonly at: number; readonly reason: string } | undefined;
 }
 
 /** A destination's record, or what holds for one that was never tried. */
@@ -25,6 +27,9 @@ export function readDestination(from: Queryable, gateway: string): StoredDestina
     last_error: string | null;
     receipt_cursor: number;
     store_id: string;
+    held_by: string;
+    held_at: number | null;
+    hold_reason: string;
   }>("SELECT * FROM destinations WHERE gateway = ?", gateway);
   return {
     gateway,
@@ -33,5 +38,9 @@ export function readDestination(from: Queryable, gateway: string): StoredDestina
     lastError: failureFromColumn(row?.last_error ?? null),
     receiptCursor: row?.receipt_cursor ?? 0,
     storeId: row?.store_id ?? "",
+    hold:
+      row === undefined || row.held_at === null
+        ? undefined
+        : { by: row.held_by, at: row.held_at, reason: row.hold_reason },
   };
 }

@@ -2,13 +2,20 @@ import type { Queryable } from "../sql.js";
 import type { DeliveryRow, StoredDelivery } from "./storedDelivery.js";
 import { deliveryFromRow } from "./storedDelivery.js";
 
+/** The first waiting delivery of a recipient of another gateway. */
+export interface LaneHead {
+  readonly recipientAgent: string;
+  /** Not to be tried before, epoch milliseconds; undefined = at once. */
+  readonly nextAttemptAt: number | undefined;
+}
+
 /**
- * The first waiting delivery of each recipient of another gateway, in the order of their places. Costs a few look-ups in the index
- * for each recipient, however much waits behind the first.
+ * The head of each lane of another gateway: those that may be tried at once first, in the order of their places, then the others by
+ * their time. Costs a few look-ups in the index for each recipient, however much waits behind the first.
  */
-export function lanesOf(from: Queryable, gateway: string, limit: number): readonly StoredDelivery[] {
+export function laneHeads(from: Queryable, gateway: string, limit: number): readonly LaneHead[] {
   return from
-    .all<DeliveryRow>(
+    .all<{ recipient_agent: string; next_attempt_at: number | null }>(
       `WITH RECURSIVE recipients (agent) AS (
          SELECT MIN(recipient_agent) FROM deliveries WHERE recipient_gateway = ?1 AND state = 'queued'
          UNION ALL
@@ -21,9 +28,22 @@ export function lanesOf(from: Queryable, gateway: string, limit: number): readon
                  ORDER BY lane_place LIMIT 1)
          FROM recipients WHERE agent IS NOT NULL
        )
-       SELECT deliveries.* FROM heads JOIN deliveries ON deliveries.sequence = head
-       ORDER BY lane_place LIMIT ?2`,
+       SELECT recipient_agent, next_attempt_at FROM heads JOIN deliveries ON deliveries.sequence = head
+       ORDER BY COALESCE(next_attempt_at, 0), lane_place LIMIT ?2`,
       gateway,
+      limit,
+    )
+    .map((row) => ({ recipientAgent: row.recipient_agent, nextAttemptAt: row.next_attempt_at ?? undefined }));
+}
+
+/** What waits for a recipient of another gateway, in its order. */
+export function laneOf(from: Queryable, gateway: string, agent: string, limit: number): readonly StoredDelivery[] {
+  return from
+    .all<DeliveryRow>(
+      `SELECT * FROM deliveries WHERE recipient_gateway = ? AND recipient_agent = ? AND state = 'queued'
+       ORDER BY lane_place LIMIT ?`,
+      gateway,
+      agent,
       limit,
     )
     .map(deliveryFromRow);

@@ -2,7 +2,14 @@ import { m0001Foundation } from "./m0001Foundation.js";
 import { m0002Sessions } from "./m0002Sessions.js";
 import { m0003Deliveries } from "./m0003Deliveries.js";
 import { m0004SessionRequests } from "./m0004SessionRequests.js";
+import { m0005Peers } from "./m0005Peers.js";
 import type { Migration } from "./migration.js";
 
 /** Every step of the schema, in order. */
-export const migrations: readonly Migration[] = [m0001Foundation, m0002Sessions, m0003Deliveries, m0004SessionRequests];
+export const migrations: readonly Migration[] = [
+  m0001Foundation,
+  m0002Sessions,
+  m0003Deliveries,
+  m0004SessionRequests,
+  m0005Peers,
+];

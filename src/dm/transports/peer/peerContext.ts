@@ -16,8 +16,11 @@ export interface PeerConnection {
   close(): void;
 }
 
-/** Makes a client for a peer that presents our key and expects its pinned one. Connects at the first call. */
-export type ConnectPeer = (peer: PeerEntry) => PeerConnection;
+/**
+ * Makes a client for a peer that presents our key and expects its pinned one. Connects at the first call. `onOtherKey` runs where the
+ * other side proved another key or none, before the calls fail: nothing was sent to it.
+ */
+export type ConnectPeer = (peer: PeerEntry, onOtherKey?: () => void) => PeerConnection;
 
 /** What moving messages to peers needs. */
 export interface PeerContext {

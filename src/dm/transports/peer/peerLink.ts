@@ -1,4 +1,4 @@
-import { createChangeSignal } from "../../changeSignal.js";
+import type { GatewayInfo } from "../../../gen/talaria/dm/v1/roster.js";
 import { PeerServiceService, type WatchReceiptsResponse } from "../../../gen/talaria/dm/v1/peer_service.js";
 import { readStream } from "../../../rpc/clients/readStream.js";
 import { RpcError } from "../../../rpc/rpcError.js";
@@ -10,17 +10,17 @@ import {
   recordReachable,
 } from "../../../store/deliveries/attemptCommands.js";
 import { readDestination } from "../../../store/deliveries/destinations.js";
-import { claimedBy, lanesOf } from "../../../store/deliveries/outboundDeliveries.js";
-import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import { claimedBy } from "../../../store/deliveries/outboundDeliveries.js";
 import { gatewayInfo, whyUnfit } from "../../gatewayInfo.js";
 import { backoffMs } from "../../retryPolicy.js";
 import { failureOf } from "../../../rpc/wire/failure.js";
 import { fromReceipt } from "../../wire/receiptWire.js";
 import type { PeerConnection, PeerContext } from "./peerContext.js";
-import { askPeer, sendOne } from "./peerSender.js";
+import { LaneSender } from "./laneSender.js";
+import { pause } from "./pause.js";
+import { askPeer } from "./peerSender.js";
+import type { PeerWay } from "./peerWay.js";
 
-/** Messages to one peer that are on their way at once, each of another recipient. */
-const IN_FLIGHT = 32;
 /** Claimed messages that are asked about at a time. */
 const ASKED = 256;
 /** How long a peer may take to say who it is: a stopped process accepts connections and then says nothing. */
@@ -34,50 +34,63 @@ export class PeerLink {
   readonly #context: PeerContext;
   readonly #gateway: string;
   readonly #stop = new AbortController();
-  readonly #work = createChangeSignal();
-  readonly #inFlight = new Map<string, Promise<void>>();
+  readonly #sender: LaneSender;
+  #info: GatewayInfo | undefined;
+  #seenAt: number | undefined;
+  #endPause: () => void = () => undefined;
   #connection: PeerConnection | undefined;
-  #connected: AbortController | undefined;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(context: PeerContext, gateway: string) {
     this.#context = context;
     this.#gateway = gateway;
+    this.#sender = new LaneSender(context, gateway, this.#stop.signal);
   }
 
   /** The open way to the peer; undefined while there is none. */
   get connection(): PeerConnection | undefined {
-    return this.#connected === undefined ? undefined : this.#connection;
+    return this.#sender.connected ? this.#connection : undefined;
   }
 
   /** Starts to move what waits. */
   async start(): Promise<void> {
     const { store } = this.#context;
     await store.writer.execute(doubtOutbound, { gateway: this.#gateway });
-    this.#running = Promise.all([this.#guarded(() => this.#receiveLoop()), this.#guarded(() => this.#sendLoop())]);
+    this.#running = Promise.all([this.#guarded(() => this.#receiveLoop()), this.#guarded(() => this.#sender.run())]);
   }
 
   /** Says that a message waits. */
   kick(): void {
-    this.#work.raise();
+    this.#sender.kick();
+  }
+
+  /** What is known of the way. */
+  get way(): PeerWay {
+    return { connected: this.#sender.connected, info: this.#info, seenAt: this.#seenAt };
+  }
+
+  /** Says that the destination's hold or breaker was changed from outside. */
+  reconsider(): void {
+    this.#endPause();
+    this.#sender.kick();
   }
 
   /** Whether an attempt at a message is on its way. */
   isInFlight(deliveryId: string): boolean {
-    return this.#inFlight.has(deliveryId);
+    return this.#sender.isInFlight(deliveryId);
   }
 
   /** Ids of the messages whose attempt is on its way. */
   get inFlight(): readonly string[] {
-    return [...this.#inFlight.keys()];
+    return this.#sender.inFlight;
   }
 
   /** Ends the link. Attempts that are on their way are cut, and counted as undecided. */
   async close(): Promise<void> {
     this.#stop.abort(cut());
-    this.#work.raise();
+    this.#sender.kick();
     await this.#running;
-    await Promise.all(this.#inFlight.values());
+    await this.#sender.disconnect(cut());
     this.#connection?.close();
     this.#connection = undefined;
   }
@@ -97,23 +110,26 @@ export class PeerLink {
       const peer = this.#context.peers.get(this.#gateway);
       if (peer === undefined || this.#ended()) return;
       let error: RpcError;
+      let otherKey = false;
       try {
-        this.#connection = this.#context.connectPeer(peer);
+        this.#connection = this.#context.connectPeer(peer, () => {
+          otherKey = true;
+        });
         error = await this.#watchReceipts(this.#connection);
       } catch (caught) {
         error = RpcError.from(caught);
       }
-      this.#connected?.abort(cut());
-      this.#connected = undefined;
-      await Promise.all(this.#inFlight.values());
+      await this.#sender.disconnect(cut());
       this.#connection?.close();
       this.#connection = undefined;
-      if (!this.#ended()) await this.#recordFailure(error);
+      const cause = otherKey ? new RpcError("PEER_PIN_MISMATCH", { cause: error }) : error;
+      if (!this.#ended()) await this.#recordFailure(cause);
     }
   }
 
   /** Watches until the stream ends. @returns why it ended */
-  async #watchReceipts({ client }: PeerConnection): Promise<RpcError> {
+  async #watchReceipts(connection: PeerConnection): Promise<RpcError> {
+    const { client } = connection;
     const { store, identity, budgets } = this.#context;
     const { receiptCursor, storeId } = readDestination(store.reader, this.#gateway);
     const caller = gatewayInfo(identity, budgets);
@@ -126,12 +142,14 @@ export class PeerLink {
     try {
       for await (const step of stream) {
         const { update } = step;
+        this.#seenAt = this.#context.clock.now();
         if (update?.$case === "info") {
           heard();
           const unfit = whyUnfit(update.value, budgets);
           if (unfit !== undefined) return unfit;
+          this.#info = update.value;
           current = update.value.storeId.slice(0, 64);
-          await this.#onInfo(client, current, storeId);
+          await this.#onInfo(connection, current, storeId);
           // The place that was sent counts in another database: watch again from the start of this one.
           if (storeId !== "" && current !== storeId)
             return new RpcError("UNAVAILABLE", { message: "The peer's store is another one." });
@@ -144,7 +162,7 @@ export class PeerLink {
     return new RpcError("UNAVAILABLE", { message: "The peer has ended the watch." });
   }
 
-  async #onInfo(client: PeerConnection["client"], current: string, known: string): Promise<void> {
+  async #onInfo(connection: PeerConnection, current: string, known: string): Promise<void> {
     const { store, clock } = this.#context;
     const gateway = this.#gateway;
     if (current !== known) {
@@ -155,11 +173,10 @@ export class PeerLink {
         storeId: current,
         now: clock.now(),
       });
-      if (known !== "") await this.#askAll(client);
+      if (known !== "") await this.#askAll(connection.client);
     }
     await store.writer.execute(recordReachable, { gateway, now: clock.now() });
-    this.#connected = new AbortController();
-    this.#work.raise();
+    this.#sender.connect(connection);
   }
 
   async #store({ update, cursor }: WatchReceiptsResponse, storeId: string): Promise<void> {
@@ -186,42 +203,6 @@ export class PeerLink {
       if (last === undefined) return;
       after = last.sequence;
     }
-  }
-
-  async #sendLoop(): Promise<void> {
-    const { store, clock } = this.#context;
-    while (!this.#ended()) {
-      const due = this.#connected === undefined ? [] : lanesOf(store.reader, this.#gateway, IN_FLIGHT);
-      const waiting = due.filter((delivery) => !this.#inFlight.has(delivery.deliveryId));
-      const now = clock.now();
-      const ready = waiting.filter(({ nextAttemptAt = 0 }) => nextAttemptAt <= now);
-      for (const delivery of ready.slice(0, Math.max(0, IN_FLIGHT - this.#inFlight.size))) this.#send(delivery);
-      const later = waiting.flatMap(({ nextAttemptAt = 0 }) => (nextAttemptAt > now ? [nextAttemptAt] : []));
-      const cancel = later.length === 0 ? undefined : clock.after(Math.min(...later) - now, () => this.#work.raise());
-      await this.#work.wait();
-      cancel?.();
-    }
-  }
-
-  #send(delivery: StoredDelivery): void {
-    const connection = this.#connection;
-    const connected = this.#connected;
-    if (connection === undefined || connected === undefined) return;
-    const signal = AbortSignal.any([this.#stop.signal, connected.signal]);
-    const attempt = sendOne(this.#context, connection.client, delivery, signal).then(
-      () => undefined,
-      async (caught: unknown) => {
-        this.#context.log.error({ deliveryId: delivery.deliveryId, err: caught }, "an attempt could not be recorded");
-        await this.#pause(this.#context.budgets.peerRetryMinMs);
-      },
-    );
-    this.#inFlight.set(
-      delivery.deliveryId,
-      attempt.finally(() => {
-        this.#inFlight.delete(delivery.deliveryId);
-        this.#work.raise();
-      }),
-    );
   }
 
   async #recordFailure(error: RpcError): Promise<void> {
@@ -253,21 +234,8 @@ export class PeerLink {
   async #untilDue(): Promise<void> {
     const { store, clock } = this.#context;
     const { nextAttemptAt = 0 } = readDestination(store.reader, this.#gateway);
-    await this.#pause(nextAttemptAt - clock.now());
-  }
-
-  /** Waits, at most until the link ends. */
-  async #pause(ms: number): Promise<void> {
-    const { signal } = this.#stop;
-    if (ms <= 0 || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        cancel();
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const cancel = this.#context.clock.after(ms, done);
-      signal.addEventListener("abort", done, { once: true });
+    await pause(clock, nextAttemptAt - clock.now(), this.#stop.signal, (end) => {
+      this.#endPause = end;
     });
   }
 }

@@ -1,6 +1,10 @@
 import type { Client } from "@grpc/grpc-js";
 
-import { PeerServiceService, type DeliverDMResponse } from "../../../gen/talaria/dm/v1/peer_service.js";
+import {
+  PeerServiceService,
+  type DeliverDMResponse,
+  type DeliverDMResult,
+} from "../../../gen/talaria/dm/v1/peer_service.js";
 import { unaryCall } from "../../../rpc/clients/unaryCall.js";
 import { RpcError } from "../../../rpc/rpcError.js";
 import {
@@ -14,7 +18,9 @@ import { readDestination } from "../../../store/deliveries/destinations.js";
 import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
 import { backoffMs, judgeAttempt } from "../../retryPolicy.js";
 import { failureOf } from "../../../rpc/wire/failure.js";
+import { errorOfFailure } from "../../wire/fromFailure.js";
 import { fromHop, fromReceipt } from "../../wire/receiptWire.js";
+import type { BatchStream } from "./batchStream.js";
 import { makeEnvelope } from "./makeEnvelope.js";
 import type { PeerContext } from "./peerContext.js";
 
@@ -48,6 +54,65 @@ export async function sendOne(
   } catch (caught) {
     return notAccepted(context, delivery, RpcError.from(caught));
   }
+}
+
+/**
+ * Makes one attempt at several waiting messages of a peer, in their order, and records what came of each. Where the call broke, the
+ * peer is asked about each message: it may have been stored without our hearing of it.
+ */
+export async function sendBatch(
+  context: PeerContext,
+  client: Client,
+  stream: Pick<BatchStream, "send">,
+  deliveries: readonly StoredDelivery[],
+  signal: AbortSignal,
+): Promise<void> {
+  const requests = deliveries.map((delivery) => {
+    const request = makeEnvelope(context.store.reader, delivery);
+    if (request === undefined) throw new Error(`delivery ${delivery.deliveryId} waits without a body`);
+    return request;
+  });
+  let results: readonly DeliverDMResult[];
+  try {
+    results = await stream.send(requests);
+  } catch (caught) {
+    const error = RpcError.from(caught);
+    await Promise.all(deliveries.map((delivery) => settleBroken(context, client, delivery, error, signal)));
+    return;
+  }
+  await Promise.all(deliveries.map((delivery, index) => settleItem(context, delivery, results[index])));
+}
+
+async function settleItem(
+  context: PeerContext,
+  delivery: StoredDelivery,
+  item: DeliverDMResult | undefined,
+): Promise<void> {
+  const result = item?.requestId === delivery.deliveryId ? item.result : undefined;
+  if (result?.$case === "accepted") {
+    await accepted(context, delivery, result.value);
+    return;
+  }
+  const error =
+    result === undefined
+      ? new RpcError("MALFORMED_MESSAGE", { message: "The peer's answer to the batch leaves a message out." })
+      : errorOfFailure(result.value);
+  // It was not tried: the message before it decides when the lane goes on.
+  if (error.reason !== "BATCH_ITEM_HELD_BACK") await notAccepted(context, delivery, error);
+}
+
+async function settleBroken(
+  context: PeerContext,
+  client: Client,
+  delivery: StoredDelivery,
+  error: RpcError,
+  signal: AbortSignal,
+): Promise<void> {
+  if (judgeAttempt(error).kind === "undecided") {
+    const known = await askPeer(context, client, delivery, signal).catch(() => false);
+    if (known) return;
+  }
+  await notAccepted(context, delivery, error);
 }
 
 /**

@@ -7,14 +7,26 @@ import { fromReceipt } from "../../wire/receiptWire.js";
 import type { FarCancellation, Transport } from "../transport.js";
 import type { PeerContext } from "./peerContext.js";
 import { PeerLink } from "./peerLink.js";
+import type { PeerWay } from "./peerWay.js";
 
-/** Moves messages to peers: one link for each that is paired. */
-export function createPeerTransport(context: PeerContext): Transport {
+/** The transport of peers, with what pairing and operators ask of it. */
+export interface PeerTransport extends Transport {
+  /** To be called after a peer was paired, changed or revoked: the way to it ends, and another one opens where it is a peer. */
+  reopen(gateway: string): Promise<void>;
+  /** To be called after a destination's hold or breaker was changed from outside. */
+  reconsider(gateway: string): void;
+  /** The way to a peer; undefined where there is none. */
+  wayTo(gateway: string): PeerWay | undefined;
+}
+
+/** Moves messages to peers: one link for each that can be dialled. */
+export function createPeerTransport(context: PeerContext): PeerTransport {
   const links = new Map<string, PeerLink>();
   let state: "new" | "running" | "ending" = "new";
 
   const open = async (gateway: string): Promise<void> => {
-    if (state !== "running" || links.has(gateway) || context.peers.get(gateway) === undefined) return;
+    const address = context.peers.get(gateway)?.address ?? "";
+    if (state !== "running" || links.has(gateway) || address === "") return;
     const link = new PeerLink(context, gateway);
     links.set(gateway, link);
     await link.start();
@@ -43,6 +55,14 @@ export function createPeerTransport(context: PeerContext): Transport {
     isInFlight: (deliveryId) => [...links.values()].some((link) => link.isInFlight(deliveryId)),
     inFlight: () => [...links.values()].flatMap((link) => link.inFlight),
     cancel: (delivery) => cancelAtPeer(context, links.get(delivery.recipientGateway), delivery),
+    async reopen(gateway) {
+      const link = links.get(gateway);
+      links.delete(gateway);
+      await link?.close();
+      await open(gateway);
+    },
+    reconsider: (gateway) => links.get(gateway)?.reconsider(),
+    wayTo: (gateway) => links.get(gateway)?.way,
     drain: end,
     close: end,
   };

@@ -1,0 +1,186 @@
+import { readDestination } from "../../../store/deliveries/destinations.js";
+import { laneHeads, laneOf } from "../../../store/deliveries/outboundDeliveries.js";
+import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import type { RpcError } from "../../../rpc/rpcError.js";
+import { createChangeSignal } from "../../changeSignal.js";
+import { BatchStream } from "./batchStream.js";
+import { pause } from "./pause.js";
+import type { PeerConnection, PeerContext } from "./peerContext.js";
+import { sendBatch, sendOne } from "./peerSender.js";
+import { BATCH_ITEMS, isLarge, planSends, type SendPlan } from "./planSends.js";
+
+/** Lanes that are looked at: those that may go on come first. */
+const LANES = 512;
+
+/**
+ * Sends what waits for one peer while there is a connection: for each recipient in the order of its lane, what comes next once what
+ * is on its way has ended; nothing while the destination is held. Owned by the peer's link.
+ */
+export class LaneSender {
+  readonly #context: PeerContext;
+  readonly #gateway: string;
+  readonly #stop: AbortSignal;
+  readonly #work = createChangeSignal();
+  readonly #inFlight = new Map<string, Promise<void>>();
+  /** Recipients that something is on its way to. */
+  readonly #busy = new Set<string>();
+  readonly #underWay = { singles: 0, large: 0, batches: 0 };
+  #connection: PeerConnection | undefined;
+  #connected: AbortController | undefined;
+  #batches: BatchStream | undefined;
+
+  /** @param stop ends the sender for good */
+  constructor(context: PeerContext, gateway: string, stop: AbortSignal) {
+    this.#context = context;
+    this.#gateway = gateway;
+    this.#stop = stop;
+  }
+
+  /** Whether there is a connection to send on. */
+  get connected(): boolean {
+    return this.#connected !== undefined;
+  }
+
+  /** Ids of the messages whose attempt is on its way. */
+  get inFlight(): readonly string[] {
+    return [...this.#inFlight.keys()];
+  }
+
+  /** Whether an attempt at a message is on its way. */
+  isInFlight(deliveryId: string): boolean {
+    return this.#inFlight.has(deliveryId);
+  }
+
+  /** Says that there may be something to send, or that the sender shall end. */
+  kick(): void {
+    this.#work.raise();
+  }
+
+  /** Takes a connection to send on. */
+  connect(connection: PeerConnection): void {
+    this.#connection = connection;
+    this.#connected = new AbortController();
+    this.kick();
+  }
+
+  /** Cuts what is on its way, with an error that says nothing of what the peer has kept; resolves once that is recorded. */
+  async disconnect(error: RpcError): Promise<void> {
+    this.#connected?.abort(error);
+    this.#connected = undefined;
+    await Promise.all(this.#inFlight.values());
+    this.#connection = undefined;
+    this.#endBatches();
+  }
+
+  /** Sends what waits until the link ends. */
+  async run(): Promise<void> {
+    const { clock } = this.#context;
+    while (!this.#stop.aborted) {
+      const { plan, nextAt } = this.#plan();
+      if (plan.kind === "singles") for (const delivery of plan.deliveries) this.#sendSingle(delivery);
+      else if (plan.kind === "batch") {
+        this.#sendBatch(plan.deliveries);
+        continue;
+      }
+      if (this.#underWay.batches === 0) this.#endBatches();
+      const now = clock.now();
+      const cancel = nextAt === undefined ? undefined : clock.after(nextAt - now, () => this.#work.raise());
+      await this.#work.wait();
+      cancel?.();
+    }
+    this.#endBatches();
+  }
+
+  /** What is to be sent at this moment, and when more of it is due. */
+  #plan(): { readonly plan: SendPlan; readonly nextAt: number | undefined } {
+    const { store, clock } = this.#context;
+    if (this.#connected === undefined) return { plan: { kind: "wait" }, nextAt: undefined };
+    const now = clock.now();
+    const heads = laneHeads(store.reader, this.#gateway, LANES);
+    const isDue = ({ nextAttemptAt = 0 }: { readonly nextAttemptAt: number | undefined }): boolean =>
+      nextAttemptAt <= now;
+    const free = heads.filter(({ recipientAgent }) => !this.#busy.has(recipientAgent));
+    const due = free.filter(isDue).slice(0, BATCH_ITEMS);
+    const perLane = Math.max(1, Math.floor(BATCH_ITEMS / Math.max(1, due.length)));
+    const held = readDestination(store.reader, this.#gateway).hold !== undefined;
+    const lanes = due.map(({ recipientAgent }) => {
+      const lane = laneOf(store.reader, this.#gateway, recipientAgent, held ? 1 : perLane);
+      const end = lane.findIndex((delivery) => !isDue(delivery) || (held && now <= delivery.expiresAt));
+      return end < 0 ? lane : lane.slice(0, end);
+    });
+    const later = free.flatMap(({ nextAttemptAt = 0 }) => (nextAttemptAt > now ? [nextAttemptAt] : []));
+    return {
+      plan: planSends(
+        lanes.filter(({ length }) => length > 0),
+        this.#underWay,
+        now,
+      ),
+      nextAt: later.length === 0 ? undefined : Math.min(...later),
+    };
+  }
+
+  #sendSingle(delivery: StoredDelivery): void {
+    const large = isLarge(delivery) ? 1 : 0;
+    this.#underWay.singles += 1;
+    this.#underWay.large += large;
+    this.#track(
+      [delivery],
+      (connection, signal) => sendOne(this.#context, connection.client, delivery, signal),
+      () => {
+        this.#underWay.singles -= 1;
+        this.#underWay.large -= large;
+      },
+    );
+  }
+
+  #sendBatch(deliveries: readonly StoredDelivery[]): void {
+    this.#underWay.batches += 1;
+    this.#track(
+      deliveries,
+      ({ client }, signal) => {
+        if (this.#batches?.over !== false) {
+          this.#batches = new BatchStream(client, signal, this.#context.clock, this.#context.budgets.unaryDeadlineMs);
+        }
+        return sendBatch(this.#context, client, this.#batches, deliveries, signal);
+      },
+      () => {
+        this.#underWay.batches -= 1;
+      },
+    );
+  }
+
+  #endBatches(): void {
+    this.#batches?.close();
+    this.#batches = undefined;
+  }
+
+  /** Runs an attempt at messages; until its end nothing else is sent to their recipients. */
+  #track(
+    deliveries: readonly StoredDelivery[],
+    attempt: (connection: PeerConnection, signal: AbortSignal) => Promise<unknown>,
+    onEnd: () => void,
+  ): void {
+    const recipients = new Set(deliveries.map(({ recipientAgent }) => recipientAgent));
+    for (const recipient of recipients) this.#busy.add(recipient);
+    const run = async (): Promise<void> => {
+      try {
+        const connection = this.#connection;
+        const connected = this.#connected;
+        if (connection === undefined || connected === undefined) return;
+        await attempt(connection, AbortSignal.any([this.#stop, connected.signal]));
+      } catch (caught) {
+        const [first] = deliveries;
+        this.#context.log.error({ deliveryId: first?.deliveryId, err: caught }, "an attempt could not be recorded");
+        await pause(this.#context.clock, this.#context.budgets.peerRetryMinMs, this.#stop);
+      } finally {
+        for (const { deliveryId } of deliveries) this.#inFlight.delete(deliveryId);
+        for (const recipient of recipients) this.#busy.delete(recipient);
+        onEnd();
+        this.#work.raise();
+      }
+    };
+    // Begun in a later step, so that the end finds what is entered here.
+    const ended = Promise.resolve().then(run);
+    for (const { deliveryId } of deliveries) this.#inFlight.set(deliveryId, ended);
+  }
+}

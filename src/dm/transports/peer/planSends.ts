@@ -1,0 +1,86 @@
+import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+
+/** Messages of one batch. */
+export const BATCH_ITEMS = 128;
+/** Waiting messages from which on a batch is worth its stream; fewer go one by one. */
+const BATCH_FROM = 8;
+/** Bodies of one batch, bytes of UTF-8: far from the message limit with everything around them. */
+const BATCH_BYTES = 2 * 1024 * 1024;
+/** Calls with one message that are on their way at once. */
+const SINGLES = 32;
+/** Size from which on a body counts as large, bytes of UTF-8. */
+const LARGE_BYTES = 8 * 1024;
+/** Calls with a large body that are on their way at once: more of them only queue in the connection, before everything else. */
+const LARGE_SINGLES = 4;
+/** Batches that are on their way at once: one is stored there while the next travels. */
+export const BATCHES = 2;
+
+/** What is on its way already. */
+export interface UnderWay {
+  /** Calls with one message. */
+  readonly singles: number;
+  /** Those of them with a large body. */
+  readonly large: number;
+  /** Batches. */
+  readonly batches: number;
+}
+
+/** What is to be sent next. */
+export type SendPlan =
+  | { readonly kind: "singles"; readonly deliveries: readonly StoredDelivery[] }
+  | { readonly kind: "batch"; readonly deliveries: readonly StoredDelivery[] }
+  | { readonly kind: "wait" };
+
+/**
+ * Decides how what waits is sent: a few messages in calls of their own, a backlog in batches. Pure.
+ * @param lanes what waits for each recipient of which nothing is on its way, in its order and due
+ * @param now epoch milliseconds; what has expired goes alone, to be settled
+ */
+export function planSends(lanes: readonly (readonly StoredDelivery[])[], underWay: UnderWay, now: number): SendPlan {
+  const fresh = lanes.map((lane) => untilExpired(lane, now));
+  const waiting = fresh.reduce((sum, lane) => sum + lane.length, 0);
+  if (waiting >= BATCH_FROM) {
+    return underWay.batches < BATCHES ? { kind: "batch", deliveries: fillBatch(fresh) } : { kind: "wait" };
+  }
+  let { singles, large } = underWay;
+  const deliveries: StoredDelivery[] = [];
+  for (const [head] of lanes) {
+    if (head === undefined || singles >= SINGLES) continue;
+    if (isLarge(head)) {
+      if (large >= LARGE_SINGLES) continue;
+      large += 1;
+    }
+    singles += 1;
+    deliveries.push(head);
+  }
+  return deliveries.length === 0 ? { kind: "wait" } : { kind: "singles", deliveries };
+}
+
+/** Whether a message counts as large. */
+export function isLarge({ body = "" }: Pick<StoredDelivery, "body">): boolean {
+  return Buffer.byteLength(body, "utf8") >= LARGE_BYTES;
+}
+
+function untilExpired(lane: readonly StoredDelivery[], now: number): readonly StoredDelivery[] {
+  const end = lane.findIndex(({ expiresAt }) => now > expiresAt);
+  return end < 0 ? lane : lane.slice(0, end);
+}
+
+/** Takes from each lane in turn, so that none waits for the end of another; a lane that does not fit is left at that point. */
+function fillBatch(lanes: readonly (readonly StoredDelivery[])[]): readonly StoredDelivery[] {
+  const batch: StoredDelivery[] = [];
+  let bytes = 0;
+  for (let place = 0; batch.length < BATCH_ITEMS; place++) {
+    let any = false;
+    for (const lane of lanes) {
+      const delivery = lane[place];
+      if (delivery === undefined || batch.length === BATCH_ITEMS) continue;
+      bytes += Buffer.byteLength(delivery.body ?? "", "utf8");
+      if (bytes > BATCH_BYTES && batch.length > 0) return batch;
+      batch.push(delivery);
+      any = true;
+    }
+    if (!any) break;
+  }
+  return batch;
+}
