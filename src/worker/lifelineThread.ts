@@ -31,10 +31,12 @@ function beginGrace(): void {
 }
 
 function die(): void {
-  writeSync(
-    2,
-    `${JSON.stringify({ level: "error", pid: process.pid, msg: "the owner is gone and the grace is over" })}\n`,
-  );
+  const message = { level: "error", pid: process.pid, msg: "the owner is gone and the grace is over" };
+  try {
+    writeSync(2, `${JSON.stringify(message)}\n`);
+  } catch {
+    // The reader has died with the owner: that must not save this process.
+  }
   const target = self === undefined ? { kind: "self" as const } : groupToKill(self, ancestors);
   if (target.kind === "group") process.kill(-target.pgid, "SIGKILL");
   process.kill(process.pid, "SIGKILL");

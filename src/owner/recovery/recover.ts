@@ -82,7 +82,9 @@ async function commitFromOutbox(parts: RecoveryParts, execution: ExecutionRow, d
   if (content.kind !== "result") return false;
   const session = findSession(store.reader, execution.session_id);
   try {
-    const judgement = judgeResult(content.result, { sessionId: execution.session_id, stopped: undefined });
+    // A worker that ended early did so because its owner was gone.
+    const stopped = failureOf(new RpcError("OWNER_LOST"));
+    const judgement = judgeResult(content.result, { sessionId: execution.session_id, stopped });
     const fence = { executionId, epoch: execution.epoch, generation: execution.generation };
     effects(await storeResult(parts, log, { fence, agent: session?.agent ?? "", result: content.result, judgement }));
     return true;
