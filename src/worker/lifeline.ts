@@ -37,6 +37,7 @@ export function createLifeline(script: string, graceMs: number): Lifeline {
   // Read at once: after the owner or a launcher has died, the ancestors are no longer to be found.
   const family = { self: readProcess(process.pid), ancestors: ancestorsOf(process.pid, LIMITS.ancestorDepth) };
   let line = EMPTY_LAUNCH_LINE;
+  let grace = graceMs;
   let thread: Worker | undefined;
   const watching = (): Worker => {
     thread ??= startThread(script, { graceMs, line, ...family }, (event) => {
@@ -61,6 +62,9 @@ export function createLifeline(script: string, graceMs: number): Lifeline {
     },
     ownerGone: gone.signal,
     setGrace: (ms) => {
+      // Waking the thread for nothing would cost the turn's first moments.
+      if (ms === grace) return;
+      grace = ms;
       order({ kind: "grace", ms });
     },
     orphaned: () => {

@@ -27,7 +27,7 @@ export interface TurnParts {
   readonly bootstrap: CheckedBootstrap;
   readonly budgets: ResolvedBudgets;
   readonly client: Client;
-  readonly session: AttachSession;
+  readonly session: Pick<AttachSession, "send" | "emit" | "adopted">;
   readonly heartbeat: Heartbeat;
   readonly stop: StopLatch;
   /** Aborts when the owner is gone. */
@@ -123,7 +123,7 @@ export function createTurn(parts: TurnParts): Turn {
 
 async function answerOf(
   bootstrap: CheckedBootstrap,
-  session: AttachSession,
+  session: Pick<AttachSession, "send">,
   stop: StopLatch,
   context: TurnContext,
   streamed: AnswerText,

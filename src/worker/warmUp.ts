@@ -1,43 +1,24 @@
 import type { Client } from "@grpc/grpc-js";
+import type { Clock } from "../base/clock.js";
+import type { Random } from "../base/random.js";
 import { HealthService } from "../gen/grpc/health/v1/health.js";
-import { AttachResponse } from "../gen/talaria/owner/v1/owner_service.js";
 import { DeltaChannel } from "../gen/talaria/types/v1/event.js";
 import { TurnResult } from "../gen/talaria/types/v1/result.js";
 import { unaryCall } from "../rpc/clients/unaryCall.js";
-import { checkBootstrap } from "./checkBootstrap.js";
 import { EventBatch } from "./eventBatch.js";
 import { createFrameEncoder } from "./frameEncoder.js";
+import { practiceTurn } from "./practiceTurn.js";
 import { makeReceipt } from "./resultReceipt.js";
 import { NO_USAGE } from "./usageTally.js";
 
 const ROUNDS = 8;
 const HEALTH_MS = 1_000;
 
-/** An assignment that means nothing: its ids have the right form and name nobody. */
-const PRACTICE = AttachResponse.encode(
-  AttachResponse.fromPartial({
-    frame: {
-      $case: "bootstrap",
-      value: {
-        protocol: 1,
-        executionId: `exe_${"0".repeat(26)}`,
-        sessionId: `ses_${"0".repeat(26)}`,
-        agent: "practice",
-        generation: 1n,
-        epoch: 1n,
-        assignmentSecret: Buffer.alloc(32),
-        policy: { runtime: "practice" },
-        input: { inputId: `inp_${"0".repeat(26)}`, text: "practice" },
-      },
-    },
-  }),
-).finish();
-
 /**
  * Runs what a turn's first moments run, on data of its own, so that a pooled worker has it compiled before its assignment. The
  * call it makes asks after the owner's health: it needs no right and touches no store.
  */
-export async function warmUp(client: Client): Promise<void> {
+export async function warmUp(client: Client, clock: Clock, random: Random): Promise<void> {
   const encode = createFrameEncoder();
   for (let round = 0; round < ROUNDS; round++) {
     const batch = new EventBatch();
@@ -45,12 +26,11 @@ export async function warmUp(client: Client): Promise<void> {
       batch.add({ event: { $case: "delta", value: { text, channel: DeltaChannel.DELTA_CHANNEL_ANSWER } } });
     }
     encode({ sequence: BigInt(round), frame: { $case: "events", value: { events: batch.take() } } });
-    const { frame } = AttachResponse.decode(PRACTICE);
-    if (frame?.$case === "bootstrap") checkBootstrap(frame.value);
     const answer = { text: "practice" };
     const { result } = makeReceipt({ answer, stopped: false, usage: NO_USAGE, sessionId: "", redact: (text) => text });
     TurnResult.encode(result).finish();
   }
+  await practiceTurn(clock, random);
   try {
     await unaryCall(client, HealthService.check, { service: "" }, { timeoutMs: HEALTH_MS });
   } catch {

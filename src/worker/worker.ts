@@ -189,7 +189,7 @@ class Worker {
   }
 
   async #practise({ round, payload }: DryRun): Promise<void> {
-    await warmUp(this.#client);
+    await warmUp(this.#client, this.#options.clock, this.#options.random).catch(() => undefined);
     if (round === PRACTISED_ROUNDS) this.#options.practised?.();
     await this.#session.send({ $case: "dryRunDone", value: { round, payload } }).catch(() => undefined);
   }
@@ -209,9 +209,7 @@ class Worker {
         secrets.add(bootstrap.assignmentSecret.toString(form));
         if (bootstrap.outbox !== undefined) secrets.add(bootstrap.outbox.key.toString(form));
       }
-      lifeline.setGrace(budgets.orphanGraceMs);
       this.#session.setBound(budgets.outstandingBytes);
-      this.#heartbeat.start(budgets.heartbeatMs);
       const turn = createTurn({
         bootstrap,
         budgets,
@@ -234,6 +232,9 @@ class Worker {
           this.#fail(error);
         },
       );
+      // After the turn's first step, so that Adopt is on its way meanwhile.
+      lifeline.setGrace(budgets.orphanGraceMs);
+      this.#heartbeat.start(budgets.heartbeatMs);
     } catch (error) {
       this.#fail(error);
     }
