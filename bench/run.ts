@@ -11,7 +11,7 @@ import { link } from "./suites/link.js";
 import { roundTrips } from "./suites/roundTrips.js";
 import { starts } from "./suites/starts.js";
 
-const SUITES: Readonly<Record<string, Suite>> = { deltas, crowds, paced, link, starts, deliveries, roundTrips };
+const SUITES: Readonly<Record<string, Suite>> = { deltas, starts, deliveries, link, roundTrips, paced, crowds };
 
 const ROUNDS = 5;
 /** Share of the work that a quick run does. */
@@ -34,6 +34,13 @@ const seconds = (): string => ((Date.now() - began) / 1_000).toFixed(0).padStart
 const machine = describeMachine();
 const loads: { readonly suite: string; readonly before: number; readonly after: number }[] = [];
 const rows: Row[] = [];
+mkdirSync(values.results, { recursive: true });
+const stamp = new Date(began).toISOString().replaceAll(":", "-").slice(0, 19);
+const file = join(values.results, `${stamp}.json`);
+const write = (): void => {
+  const result = { began: new Date(began), quick: values.quick, rounds, scale, machine, loads, rows };
+  writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`);
+};
 console.log(`${machine.cpu}, ${String(machine.cores)} cores, ${machine.system}, Node ${machine.node}`);
 for (const name of names) {
   const suite = SUITES[name];
@@ -49,6 +56,8 @@ for (const name of names) {
   rows.push(...measured);
   loads.push({ suite: name, before, after: loadOfLastMinute() });
   console.log(`\n${name}\n${renderTable(measured)}`);
+  // After each suite, so that a run that is cut short leaves what it has.
+  write();
 }
 
 const judged = rows.filter(({ verdict }) => verdict !== "no goal");
@@ -56,12 +65,4 @@ const met = judged.filter(({ verdict }) => verdict !== "not met").length;
 const loadText = loads.map(({ suite, before, after }) => `${suite} ${String(before)} to ${String(after)}`).join(", ");
 console.log(`\n${String(met)} of ${String(judged.length)} goal rows met. Load of the machine: ${loadText}.`);
 if (values.quick) console.log("A quick run: one short round, for a look only.");
-
-mkdirSync(values.results, { recursive: true });
-const stamp = new Date(began).toISOString().replaceAll(":", "-").slice(0, 19);
-const file = join(values.results, `${stamp}.json`);
-writeFileSync(
-  file,
-  `${JSON.stringify({ began: new Date(began), quick: values.quick, rounds, scale, machine, loads, rows }, undefined, 2)}\n`,
-);
 console.log(`Written to ${file}`);

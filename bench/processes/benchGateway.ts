@@ -14,12 +14,21 @@ export interface BenchGateway {
   readonly context: GatewayContext;
 }
 
+/** What may differ from a served home. */
+export interface BenchGatewayOptions {
+  readonly home: string;
+  /** Whether messages start turns; default true. */
+  readonly turnsStart?: boolean;
+  /** Changes what direct messages are made from. */
+  readonly forMessages?: (context: GatewayContext) => GatewayContext;
+}
+
 /** Starts a gateway with the rooms that a served home has. */
-export async function startBenchGateway(home: string): Promise<BenchGateway> {
+export async function startBenchGateway(options: BenchGatewayOptions): Promise<BenchGateway> {
   const made: { owner?: Owner; context?: GatewayContext } = {};
-  const gateway = await startGateway({ home }, (context) => {
+  const gateway = await startGateway({ home: options.home }, (context) => {
     made.context = context;
-    return makeRooms(context, made);
+    return makeRooms(context, made, options);
   });
   const { owner, context } = made;
   if (owner === undefined || context === undefined) throw new Error("the rooms were not made");
@@ -27,10 +36,16 @@ export async function startBenchGateway(home: string): Promise<BenchGateway> {
 }
 
 /** The same rooms as a served home's; the owner is kept for the caller. */
-function makeRooms(context: GatewayContext, made: { owner?: Owner }): GatewayRooms {
-  const { dm, room: dmRoom } = createDmRoom(context, {
+function makeRooms(
+  context: GatewayContext,
+  made: { owner?: Owner },
+  { turnsStart = true, forMessages = (same) => same }: BenchGatewayOptions,
+): GatewayRooms {
+  const { dm, room: dmRoom } = createDmRoom(forMessages(context), {
     freezePolicy: (agent) => Policy.encode(freezePolicy(context.agents.require(agent))).finish(),
-    wake: (sessionIds) => made.owner?.wake(sessionIds),
+    wake: (sessionIds) => {
+      if (turnsStart) made.owner?.wake(sessionIds);
+    },
   });
   const { owner, room } = createOwnerRoom(
     context,

@@ -31,7 +31,7 @@ async function pooledWorker(): Promise<number> {
 const methods = {
   /** Starts the gateway of a home. */
   start: async ({ home }: { readonly home: string }) => {
-    const started = (running.gateway = await startBenchGateway(home));
+    const started = (running.gateway = await startBenchGateway({ home }));
     return { addresses: started.gateway.addresses, pin: started.gateway.pin };
   },
   /** A flood through workers. */

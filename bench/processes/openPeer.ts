@@ -1,17 +1,18 @@
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
-import { resolveBudgets } from "../../src/base/budgets.js";
 import { systemClock } from "../../src/base/clock.js";
-import { homePaths } from "../../src/base/home.js";
 import { silentLogger } from "../../src/base/logger.js";
-import { createDm } from "../../src/dm/createDm.js";
 import { messageOfEnvelope } from "../../src/dm/services/envelopeOrigin.js";
 import {
   PeerServiceService,
   type DeliverDMRequest,
   type DeliverDMResponse,
 } from "../../src/gen/talaria/dm/v1/peer_service.js";
-import { createPeerTable, peerAuthentication } from "../../src/gateway/access/peerTable.js";
-import { peerTransport } from "../../src/gateway/access/peerTransport.js";
+import type { GatewayContext } from "../../src/gateway/gatewayContext.js";
+import type { PeerIdentity } from "../../src/rpc/peerIdentity.js";
+import { principalOfIdentity } from "../../src/rpc/principal.js";
+import { authorizePeer, keepLeafFresh, serverTlsOptions } from "../../src/rpc/tls/serverTls.js";
+import type { TlsTransport } from "../../src/rpc/transport.js";
+import type { Writer } from "../../src/store/writer.js";
 import { acceptConnections } from "../../src/rpc/acceptConnections.js";
 import { createConnectionTable } from "../../src/rpc/connection.js";
 import { implementService, type ServiceImplementation } from "../../src/rpc/harness/implementService.js";
@@ -19,8 +20,8 @@ import { defineUnary, defineUnimplemented } from "../../src/rpc/harness/methods.
 import { startListener } from "../../src/rpc/listener.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { leafSource } from "../../src/rpc/tls/leafCertificate.js";
-import { openStore } from "../../src/store/store.js";
 import { makeHome, removeHome } from "../lib/benchHome.js";
+import { startBenchGateway } from "./benchGateway.js";
 
 /**
  * What answers `DeliverDM`: `durable` is the service itself; `oneByOne` too, with a transaction for each message; `validated` is
@@ -45,66 +46,79 @@ const clock = systemClock;
 
 /** Opens a peer listener: TLS with pinned keys on both sides, one paired client. Nothing takes the messages up. */
 export async function openPeer({ mode, clientPin }: { mode: PeerMode; clientPin: string }): Promise<OpenPeer> {
+  if (mode === "durable" || mode === "oneByOne") return openDurable(mode, clientPin);
   const identity = await ephemeralIdentity(clock.now());
   const leaves = await leafSource(identity, () => clock.now());
-  const peers = createPeerTable({ client: { address: "127.0.0.1:1", pin: clientPin } }, "bench");
-  const transport = peerTransport({ host: "127.0.0.1", port: 0 }, { leaves, peers, clock, log });
+  const peer: PeerIdentity = { kind: "peer", name: "client", pin: clientPin };
+  const transport: TlsTransport = {
+    kind: "tls",
+    host: "127.0.0.1",
+    port: 0,
+    tlsOptions: serverTlsOptions(leaves),
+    authorize: (socket) =>
+      authorizePeer(socket, new Set([peer.pin]), clock.now()).kind === "refused" ? undefined : peer,
+    onServer: (server) => {
+      keepLeafFresh(server, leaves);
+    },
+  };
   if (mode === "empty") {
     const { address, close } = await serveEmpty(transport);
     return { address, pin: identity.pin, stored: () => 0, close };
   }
-  const room = mode === "validated" ? { services: [validatedService()], stored: () => 0 } : await durableRoom(mode);
   const listener = await startListener({
     name: "peers",
-    services: room.services,
-    authenticate: peerAuthentication,
+    services: [validatedService()],
+    authenticate: ({ connection }) => principalOfIdentity(connection.identity),
     transport,
     log,
   });
+  return { address: listener.address, pin: identity.pin, stored: () => 0, close: () => listener.close() };
+}
+
+async function openDurable(mode: "durable" | "oneByOne", clientPin: string): Promise<OpenPeer> {
+  const agents = Array.from({ length: RECIPIENTS }, (_, index) => `agent${String(index)}`);
+  const config = {
+    name: "bench",
+    workers: { pool_size: 0 },
+    listeners: { peers: { host: "127.0.0.1", port: 0 } },
+    peers: { client: { address: "127.0.0.1:1", pin: clientPin } },
+  };
+  const home = makeHome(config, agents);
+  const { gateway, context } = await startBenchGateway({
+    home,
+    turnsStart: false,
+    ...(mode === "oneByOne" ? { forMessages: withOneByOne } : {}),
+  });
   return {
-    address: listener.address,
-    pin: identity.pin,
-    stored: () => room.stored(),
+    address: gateway.addresses.peers ?? "",
+    pin: gateway.pin,
+    stored: () => context.store.reader.get<{ count: number }>("SELECT COUNT(*) AS count FROM deliveries")?.count ?? 0,
     async close() {
-      await listener.close();
-      await ("close" in room ? room.close() : undefined);
+      await gateway.close();
+      removeHome(home);
     },
   };
 }
 
-async function durableRoom(mode: "durable" | "oneByOne") {
-  const home = makeHome({});
-  const store = await openStore(homePaths(home), { clock, ...(mode === "oneByOne" ? { batchCap: 1 } : {}) });
-  const agents = Array.from({ length: RECIPIENTS }, (_, index) => {
-    const name = `agent${String(index)}`;
-    return { name, title: name, description: "", main: index === 0, private: false, messaging: true };
-  });
-  const byName = new Map(agents.map((agent) => [agent.name, agent]));
-  const policy = Buffer.alloc(64);
-  const dm = createDm({
-    gateway: "bench",
-    version: "0.0.0",
-    enabled: true,
-    store,
-    agents: { list: () => agents, get: (name) => byName.get(name) },
-    peers: { list: () => [], get: () => undefined },
-    turns: { freezePolicy: () => policy, wake: () => undefined },
-    connectPeer: () => {
-      throw new Error("nobody is sent to");
-    },
-    budgets: resolveBudgets(),
-    log,
-    clock,
-  });
-  return {
-    services: dm.peerServices,
-    stored: () => store.reader.get<{ count: number }>("SELECT COUNT(*) AS count FROM deliveries")?.count ?? 0,
-    async close(): Promise<void> {
-      await dm.close();
-      await store.close();
-      removeHome(home);
-    },
+function withOneByOne(context: GatewayContext): GatewayContext {
+  return { ...context, store: { ...context.store, writer: oneByOne(context.store.writer) } };
+}
+
+/** A writer that begins a command when the one before is on disk, so that each has a transaction of its own. */
+function oneByOne(writer: Writer): Writer {
+  let last: Promise<unknown> = Promise.resolve();
+  const execute: Writer["execute"] = (command, input) => {
+    const result = last.then(() => writer.execute(command, input));
+    last = result.catch(() => undefined);
+    return result;
   };
+  return new Proxy(writer, {
+    get(target, name) {
+      if (name === "execute") return execute;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
 }
 
 function acceptance(): DeliverDMResponse {
@@ -128,7 +142,7 @@ function validatedService(): ServiceImplementation {
   });
 }
 
-async function serveEmpty(transport: ReturnType<typeof peerTransport>) {
+async function serveEmpty(transport: TlsTransport) {
   const server = new Server();
   const { deliverDm } = PeerServiceService;
   server.addService(
