@@ -132,7 +132,19 @@ test("a worker is made ready by practice and taken once", async () => {
   expect(await pool.take(spec("a"))).toEqual({ launch: workers[0]?.launch, pooled: true });
   expect(await pool.take(spec("a"))).toEqual({ launch: workers[1]?.launch, pooled: false });
   expect(pool.idle).toBe(0);
-  expect(clock.pending).toBe(0);
+  await clock.advanceAsync(150);
+  expect(clock.pending).toBe(1);
+  expect(pool.idle).toBe(1);
+});
+
+test("a turn that has just got its worker is spared the start of the next one", async () => {
+  const pool = makePool(1);
+  await pool.take(spec("a"));
+  pool.refill(spec("a"));
+  await clock.advanceAsync(149);
+  expect(workers).toHaveLength(1);
+  await clock.advanceAsync(1);
+  expect(pool.idle).toBe(1);
 });
 
 test("another kind is not handed out, and its use puts it in the other's place", async () => {
@@ -141,7 +153,7 @@ test("another kind is not handed out, and its use puts it in the other's place",
   await settle();
   expect((await pool.take(spec("b"))).pooled).toBe(false);
   pool.refill(spec("b"));
-  await settle();
+  await clock.advanceAsync(150);
   expect(workers[0]).toMatchObject({ ended: 1 });
   expect(workers[0]?.closeReason).toBeDefined();
   expect((await pool.take(spec("a"))).pooled).toBe(false);

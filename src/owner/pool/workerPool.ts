@@ -10,6 +10,8 @@ import { exerciseWorker } from "./exerciseWorker.js";
 import { poolPlan } from "./poolPlan.js";
 import type { WorkerSpec } from "./workerSpec.js";
 
+/** A turn that has just got its worker is spared the start of another one for so many milliseconds. */
+const SPARED_MS = 150;
 /** After a failure the pool waits between half of this and the whole, doubled with each failure in a row, milliseconds. */
 const BACKOFF_MS = 1_000;
 const BACKOFF_MAX_MS = 300_000;
@@ -59,6 +61,7 @@ export class WorkerPool {
   #closed = false;
   #failures = 0;
   #cancelBackoff: (() => void) | undefined;
+  #cancelSpare: (() => void) | undefined;
 
   constructor(parts: WorkerPoolParts) {
     this.#parts = parts;
@@ -71,6 +74,7 @@ export class WorkerPool {
 
   /** Takes a waiting worker of this kind, or starts one. @throws RpcError WORKER_SPAWN_FAILED; StorageError. */
   async take(spec: WorkerSpec): Promise<TakenWorker> {
+    if (spec.poolable) this.#spare();
     // One whose end is known is left to be cleaned up.
     const found = this.#waiting.find(({ key, launch }) => key === spec.key && launch.exit === undefined);
     if (found !== undefined && this.#remove(found)) return { launch: found.launch, pooled: true };
@@ -88,9 +92,19 @@ export class WorkerPool {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelBackoff?.();
+    this.#cancelSpare?.();
     void this.#filling?.launch?.group.kill();
     for (const one of [...this.#waiting]) this.#retire(one);
     while (this.#pending.size > 0) await Promise.all(this.#pending);
+  }
+
+  /** Starts nothing for a while. Takes that follow do not prolong it, so that a busy home has its pool too. */
+  #spare(): void {
+    if (this.#closed || this.#parts.size === 0) return;
+    this.#cancelSpare ??= this.#parts.clock.after(SPARED_MS, () => {
+      this.#cancelSpare = undefined;
+      this.#top();
+    });
   }
 
   /** Brings what waits nearer to what is wanted. */
@@ -103,7 +117,8 @@ export class WorkerPool {
     const surplus = plan.surplus.map((position) => this.#waiting[position]);
     for (const one of surplus) if (one !== undefined) this.#retire(one);
     const spec = plan.missing === undefined ? undefined : this.#wanted[plan.missing];
-    if (spec === undefined || this.#filling !== undefined || this.#cancelBackoff !== undefined) return;
+    const waits = this.#cancelBackoff !== undefined || this.#cancelSpare !== undefined;
+    if (spec === undefined || this.#filling !== undefined || waits) return;
     this.#track(this.#fill(spec));
   }
 
