@@ -82,7 +82,8 @@ test("OW-R11 a forged outbox is not believed", async () => {
   await waitUntil("the worker has kept its result", () => existsSync(file));
   await first.kill();
   const bytes = readFileSync(file);
-  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+  // Still a well-formed result, so that only its authentication tells.
+  bytes.write("fake", bytes.indexOf("kept"));
   writeFileSync(file, bytes);
   const second = await serve(home);
   const turn = await second.connect().turn((await run.next("inputQueued")).turn?.inputId ?? "");
