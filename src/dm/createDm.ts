@@ -15,13 +15,17 @@ import { createPeerRegistry, type PeerRegistry } from "./pairing/peerRegistry.js
 import type { PeerBook } from "./peers/peerBook.js";
 import type { AgentDirectory } from "./ports/directory.js";
 import type { TurnPort } from "./ports/turnPort.js";
+import { connectorsOf } from "./relay/connectorDirectory.js";
+import { createRelayRosters, type RelayNamespace } from "./relay/relayRosters.js";
 import { createDirectMessageService } from "./services/directMessageService.js";
 import { createPeerService } from "./services/peerService.js";
+import { createRelayService } from "./services/relayService.js";
 import { createWorkerMessages, type WorkerMessages } from "./services/workerMessages.js";
 import { createSweeper } from "./sweeper.js";
 import type { ConnectPeer } from "./transports/peer/peerContext.js";
 import { createPeerTransport } from "./transports/peer/peerTransport.js";
 import type { PeerWay } from "./transports/peer/peerWay.js";
+import { createRelayTransport } from "./transports/relay/relayTransport.js";
 import type { Transport } from "./transports/transport.js";
 
 /** What direct messages are made of. */
@@ -58,6 +62,10 @@ export interface Dm {
   readonly workerMessages: WorkerMessages;
   /** What operators do with peers and destinations. */
   readonly registry: PeerRegistry;
+  /** Agents behind connectors, a namespace for each connector. */
+  relays(): readonly RelayNamespace[];
+  /** Whether a connector is connected. */
+  isConnectorHere(name: string): boolean;
   /** The way to a peer; undefined where there is none. */
   wayTo(gateway: string): PeerWay | undefined;
   /** To be called after a commit of the owner's that changed deliveries; wakes nobody's session. */
@@ -91,10 +99,17 @@ export function createDm(options: DmOptions): Dm {
   let draining = false;
   const { gateway, enabled, connectPeer, ownPin } = options;
   const shared = { store, agents, peers, turns, budgets, clock, random, afterCommit, hub, log };
-  const door = createDoor({ ...shared, gateway, enabled, isDraining: () => draining });
+  const connectors = connectorsOf(peers);
+  const rosters = createRelayRosters(connectors, clock);
+  const relays = (): readonly RelayNamespace[] => rosters.namespaces();
+  const door = createDoor({ ...shared, gateway, enabled, connectors, relays, isDraining: () => draining });
   const peerTransport = createPeerTransport({ ...shared, identity, connectPeer });
-  transports.push(peerTransport);
-  const onPeerChanged = (name: string): Promise<void> => peerTransport.reopen(name);
+  const relayTransport = createRelayTransport({ ...shared, identity, connectors, rosters, door });
+  transports.push(peerTransport, relayTransport);
+  const onPeerChanged = (name: string): Promise<void> => {
+    if (connectors.get(name) === undefined) relayTransport.revoke(name);
+    return peerTransport.reopen(name);
+  };
   const registry = createPeerRegistry({
     ...shared,
     identity,
@@ -113,9 +128,14 @@ export function createDm(options: DmOptions): Dm {
   };
   return {
     clientServices: [createDirectMessageService({ ...shared, door, transports })],
-    peerServices: [createPeerService({ ...shared, identity, door, onPeerChanged })],
+    peerServices: [
+      createPeerService({ ...shared, identity, door, onPeerChanged }),
+      createRelayService(relayTransport, connectors),
+    ],
     workerMessages: createWorkerMessages({ ...shared, door }),
     registry,
+    relays,
+    isConnectorHere: (name) => relayTransport.isConnected(name),
     wayTo: (name) => peerTransport.wayTo(name),
     onDeliveriesChanged: (deliveryIds) => hub.notify(deliveryIds),
     async start() {

@@ -6,10 +6,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { ConfigError } from "../configError.js";
 import { agentConfigSchema } from "./agentConfig.js";
-import { gatewayConfigSchema, loadGatewayConfig } from "./gatewayConfig.js";
+import { gatewayConfigSchema, loadGatewayConfig, resolveGatewayConfig } from "./gatewayConfig.js";
 import { loadAgents } from "./loadAgents.js";
 import { parseYaml } from "./loadYaml.js";
-import { defaultWorkerCap, gatewayNameFrom } from "./machine.js";
+import { defaultWorkerCap, gatewayNameFrom, thisMachine } from "./machine.js";
 
 const machine = { hostname: "My Box.local", totalMemoryBytes: 4 * 1024 ** 3 };
 let directory: string;
@@ -60,13 +60,25 @@ describe("talaria.yaml", () => {
     });
   });
 
+  test("a connector has no address", () => {
+    const written = parseYaml("peers:\n  laptop: { connector: true, pin: abc }\n", "talaria.yaml", gatewayConfigSchema);
+    expect(resolveGatewayConfig(written, thisMachine()).peers).toEqual({
+      laptop: { address: "", connector: true, pin: "abc" },
+    });
+  });
+
   test.each([
     ["nmae: x\n", { line: 1, key: "nmae", hint: "did you mean name?" }],
     [
       "name: x\nlisteners:\n  peers:\n    prot: 1\n",
       { line: 4, key: "listeners.peers.prot", hint: "did you mean port?" },
     ],
-    ["peers:\n  beta:\n    adress: a:1\n    pin: x\n", { line: 2, key: "peers.beta.address" }],
+    [
+      "peers:\n  beta:\n    adress: a:1\n    pin: x\n",
+      { line: 3, key: "peers.beta.adress", hint: "did you mean address?" },
+    ],
+    ["peers:\n  beta:\n    pin: x\n", { line: 2, key: "peers.beta.address" }],
+    ["peers:\n  beta: { connector: true, address: 'a:1', pin: x }\n", { line: 2, key: "peers.beta.address" }],
     [
       "peers:\n  beta:\n    address: a:1\n    pin: x\n    agnets: []\n",
       { key: "peers.beta.agnets", line: 5, hint: "did you mean agents?" },

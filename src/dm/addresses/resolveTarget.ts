@@ -1,6 +1,8 @@
 import { assertNever } from "../../base/assertNever.js";
 import type { AgentEntry, PeerEntry } from "../ports/directory.js";
+import type { RelayNamespace } from "../relay/relayRosters.js";
 import { aliasForms } from "./aliasForms.js";
+import { resolveRelay, type RelayResolution } from "./resolveRelay.js";
 import type { ParsedTarget } from "./targetGrammar.js";
 
 /** Word that names a gateway's main agent. */
@@ -12,26 +14,30 @@ export interface Neighbourhood {
   readonly agents: readonly AgentEntry[];
   /** Paired gateways. */
   readonly peers: readonly PeerEntry[];
+  /** Agents behind connectors; absent = none can be reached. */
+  readonly relays?: readonly RelayNamespace[];
 }
 
 /** Whom a target means. */
 export type Resolution =
   | { readonly kind: "local"; readonly agent: AgentEntry }
   | { readonly kind: "peer"; readonly peer: PeerEntry; readonly agent: string }
+  | Extract<RelayResolution, { kind: "relay" | "relayOffline" }>
   | { readonly kind: "unknown" }
   | { readonly kind: "unknownPeer"; readonly peer: string }
   /** Several; `forms` are the targets that name each of them alone. */
   | { readonly kind: "ambiguous"; readonly forms: readonly string[] };
 
 /** Finds out whom a target means; where several fit, nobody is chosen. Pure. Source: DESIGN section 5, dm reference 1.4. */
-export function resolveTarget(target: ParsedTarget, { agents, peers }: Neighbourhood): Resolution {
+export function resolveTarget(target: ParsedTarget, { agents, peers, relays = [] }: Neighbourhood): Resolution {
   const visible = agents.filter((agent) => !agent.private);
   switch (target.kind) {
     case "empty":
     case "invalid":
-    // A handle behind a connection is known to connectors only; this gateway has none that publishes rosters.
-    case "connection":
       return { kind: "unknown" };
+    // The only form that reaches behind a connector: a bare word never means what a far machine publishes under it.
+    case "connection":
+      return resolveRelay(target.handle, target.connection, relays);
     case "local": {
       const agent = localByName(target.name, visible);
       return agent === undefined ? { kind: "unknown" } : { kind: "local", agent };

@@ -15,6 +15,9 @@ import { parseTarget, type ParsedTarget } from "../addresses/targetGrammar.js";
 import type { AfterCommit } from "../afterCommit.js";
 import type { AgentDirectory, PeerDirectory } from "../ports/directory.js";
 import type { TurnPort } from "../ports/turnPort.js";
+import type { ConnectorDirectory } from "../relay/connectorDirectory.js";
+import { relayLifeMs } from "../relay/relayLife.js";
+import type { RelayNamespace } from "../relay/relayRosters.js";
 import { checkBody, checkKey } from "./checkShape.js";
 import { messageDigest } from "./messageDigest.js";
 import type { IncomingMessage } from "./origin.js";
@@ -36,6 +39,9 @@ export interface DoorOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly afterCommit: AfterCommit;
+  readonly connectors: ConnectorDirectory;
+  /** Agents behind connectors, as they are at the time of the call. */
+  readonly relays: () => readonly RelayNamespace[];
   /** Whether the gateway is going down; then nothing is admitted. */
   readonly isDraining: () => boolean;
 }
@@ -127,7 +133,7 @@ function prepare(options: DoorOptions, message: IncomingMessage): DeliveryDraft 
   if (!options.enabled) throw reasonError("MESSAGING_DISABLED");
   if (message.key !== "" || message.origin.kind !== "agent") checkKey(message.key);
   const checked = checkBody(message.body);
-  const neighbourhood = { agents: options.agents.list(), peers: options.peers.list() };
+  const neighbourhood = { agents: options.agents.list(), peers: options.peers.list(), relays: options.relays() };
   const sender = deriveSender(message.origin, neighbourhood);
   const { target, inReplyTo } = message;
   const digest = messageDigest({ senderId: sender.author.id, target, body: checked.body, inReplyTo });
@@ -159,18 +165,21 @@ function findEarlier(
 }
 
 type Recipient = Pick<DeliveryDraft, "route" | "recipientGateway" | "recipientAgent" | "recipientName"> &
-  Partial<Pick<DeliveryDraft, "recipientChat">>;
+  Partial<Pick<DeliveryDraft, "recipientChat" | "expiresAt">>;
 
 function resolve(
   { target, origin }: IncomingMessage,
   sender: Sender,
   neighbourhood: Neighbourhood,
-  { turns, random, peers }: DoorOptions,
+  { turns, random, peers, connectors, clock, budgets }: DoorOptions,
 ): Recipient {
-  // A peer reaches the agents of this gateway alone: messages do not pass through.
+  // A peer or connector reaches the agents of this gateway alone: messages do not pass through.
   const reachable =
     origin.kind === "peer"
-      ? { agents: grantedAgents(peers.get(origin.peer), neighbourhood.agents), peers: [] }
+      ? {
+          agents: grantedAgents((origin.relay ? connectors : peers).get(origin.peer), neighbourhood.agents),
+          peers: [],
+        }
       : neighbourhood;
   const parsed: ParsedTarget =
     origin.kind === "peer" ? { kind: "local", name: target.toLowerCase() } : parseTarget(target);
@@ -182,6 +191,16 @@ function resolve(
       throw origin.kind === "peer" ? unknownTarget(target, reachable) : unknownPeer(resolution.peer, reachable);
     case "ambiguous":
       throw ambiguousTarget(target, resolution.forms);
+    case "relayOffline":
+      throw reasonError("TARGET_OFFLINE", undefined, { metadata: { connector: resolution.connector } });
+    case "relay":
+      return {
+        route: "relay_outbound",
+        recipientGateway: resolution.connector,
+        recipientAgent: resolution.agent,
+        recipientName: resolution.title,
+        expiresAt: clock.now() + relayLifeMs(budgets),
+      };
     case "peer": {
       const { peer, agent } = resolution;
       if (peer.address === "") throw undiallablePeer(peer.name);
@@ -196,7 +215,7 @@ function resolve(
       const { name, title, messaging } = resolution.agent;
       if (name === sender.agent?.name) throw reasonError("TARGET_SELF");
       if (!messaging) throw reasonError("MESSAGING_DISABLED");
-      const route: DeliveryRoute = origin.kind === "peer" ? "peer_inbound" : "local";
+      const route: DeliveryRoute = origin.kind !== "peer" ? "local" : origin.relay ? "relay_inbound" : "peer_inbound";
       return {
         route,
         recipientGateway: "",
@@ -219,7 +238,10 @@ function checkReference({ origin, inReplyTo }: IncomingMessage, sender: Sender, 
   if (answered === undefined || !own) throw reasonError("IN_REPLY_TO_UNKNOWN");
 }
 
-type DraftBase = Omit<DeliveryDraft, keyof Recipient | "digest" | "body" | "bodyBytes" | "bodyCodePoints">;
+type DraftBase = Omit<
+  DeliveryDraft,
+  Exclude<keyof Recipient, "expiresAt"> | "digest" | "body" | "bodyBytes" | "bodyCodePoints"
+>;
 
 function draftOf(message: IncomingMessage, sender: Sender, options: DoorOptions): DraftBase {
   const { origin } = message;

@@ -19,6 +19,7 @@ import { checkKey } from "../admission/checkShape.js";
 import type { AfterCommit } from "../afterCommit.js";
 import type { DeliveryHub } from "../deliveryHub.js";
 import type { TurnPort } from "../ports/turnPort.js";
+import { relayLifeMs } from "../relay/relayLife.js";
 import type { Transport } from "../transports/transport.js";
 import { toDelivery } from "../wire/deliveryWire.js";
 import { storedState } from "../wire/stateWire.js";
@@ -152,7 +153,7 @@ async function redrive(options: DirectMessageServiceOptions, dead: StoredDeliver
   const result = await store.writer.execute(redriveDelivery, {
     deliveryId,
     requestId,
-    expiresAt: now + budgets.messageLifetimeMs,
+    expiresAt: now + (dead.route === "relay_outbound" ? relayLifeMs(budgets) : budgets.messageLifetimeMs),
     ...(chat === undefined ? {} : { chat }),
     attribution: `Message from ${sender.displayName} (${sender.id}):`,
     now,

@@ -31,3 +31,11 @@ export const CANCELLED_BY_SENDER: StoredFailure = {
   hint: "Nothing needs doing.",
   retryable: false,
 };
+
+/** A connector was handed the message and never accepted it. */
+export const LEASE_LAPSED: StoredFailure = {
+  reason: "LEASE_LOST",
+  message: "The connector was given the message and did not accept it in time.",
+  hint: "Check the recipient's machine; a dead letter can be sent again.",
+  retryable: true,
+};

@@ -1,0 +1,343 @@
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.js";
+import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
+import { DeliveryRoute, DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
+import { Liveness } from "../../src/gen/talaria/dm/v1/roster.js";
+import { RelayCloseReason } from "../../src/gen/talaria/dm/v1/relay_service.js";
+import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
+import { failureOf, toFailure } from "../../src/rpc/wire/failure.js";
+import { toDuration } from "../../src/rpc/wire/times.js";
+import { RpcError } from "../../src/rpc/rpcError.js";
+import { readDelivery } from "../../src/store/deliveries/readDelivery.js";
+import { deliverRequest, ended, get, refusal, send, stateName } from "../dm/calls.js";
+import { inputsOf, type TestGateway } from "../dm/testGateway.js";
+import { info, ScriptedConnector } from "./scriptedConnector.js";
+import { useHub } from "./useHub.js";
+
+const key = () => ephemeralIdentity(systemClock.now());
+
+const stateOf = (hub: TestGateway, id: string, wanted: string) =>
+  hub.until(`${id} is ${wanted}`, () => (readDelivery(hub.store.reader, id)?.state === wanted ? true : undefined));
+
+describe("a message to an agent behind a connector", () => {
+  test("DM088 is leased, accepted and answered; the sender is told once", async () => {
+    const { hub, laptop } = await useHub();
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    connector.publish({ name: "dana", title: "Dana the Great" });
+    const { delivery } = await send(hub.client, { target: "dana@laptop", body: "ping", onBehalfOf: "alice" });
+    expect(delivery.route).toBe(DeliveryRoute.DELIVERY_ROUTE_RELAY_OUTBOUND);
+    const { leaseId, item } = await connector.lease();
+    expect(item).toMatchObject({
+      requestId: delivery.deliveryId,
+      envelope: { senderAgent: "alice", recipientAgent: "dana", body: "ping", attemptEpoch: 1, attempt: 1 },
+    });
+    connector.accept(leaseId, item.requestId);
+    await stateOf(hub, delivery.deliveryId, "claimed");
+    connector.receipt(item.requestId);
+    expect(await connector.next("receiptsStored")).toEqual({ keys: [item.requestId] });
+    const end = await ended(hub.client, delivery.deliveryId);
+    expect(stateName(end)).toBe("REPLIED");
+    expect(end).toMatchObject({ body: "", bodyRemoved: true, reply: { text: "PONG" } });
+    expect(end.hops.map(({ gateway }) => gateway)).toEqual(["hub", "laptop"]);
+    // Again: nothing changes, and it is confirmed again, or a connector would send it for ever.
+    connector.receipt(item.requestId);
+    await connector.next("receiptsStored");
+    await hub.until("alice has answered her notice", () =>
+      inputsOf(hub, "alice").every(({ state }) => state === "ended") ? true : undefined,
+    );
+    expect(inputsOf(hub, "alice")).toMatchObject([
+      { text: "PONG", author: "agent:laptop/dana", attribution: "Reply from Dana the Great (@dana@laptop):" },
+    ]);
+  });
+
+  test("DM093 keeps its order for each recipient, and a slow one holds nobody else's mail", async () => {
+    const { hub, laptop } = await useHub();
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    connector.publish({ name: "dana" }, { name: "emil" });
+    const first = (await send(hub.client, { target: "dana@laptop", body: "1" })).delivery;
+    const lease = await connector.lease();
+    const second = (await send(hub.client, { target: "dana@laptop", body: "2" })).delivery;
+    const other = (await send(hub.client, { target: "emil@laptop", body: "3" })).delivery;
+    const others = await connector.lease();
+    expect(others.item.requestId).toBe(other.deliveryId);
+    expect(connector.untaken).not.toContain("lease");
+    connector.accept(lease.leaseId, first.deliveryId);
+    expect((await connector.lease()).item.requestId).toBe(second.deliveryId);
+  });
+
+  test("DM090 is refused up front where its machine is known to be away, and nothing is written", async () => {
+    const { hub, laptop } = await useHub();
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    connector.publish({ name: "dana", liveness: Liveness.LIVENESS_OFFLINE });
+    connector.send({ $case: "ask", value: { key: "nothing" } });
+    await connector.next("askAnswer");
+    expect(await refusal(send(hub.client, { target: "dana@laptop" }))).toMatchObject({ reason: "TARGET_OFFLINE" });
+    expect(await refusal(send(hub.client, { target: "nobody@laptop" }))).toMatchObject({ reason: "TARGET_OFFLINE" });
+    expect(await refusal(send(hub.client, { target: "dana@desktop" }))).toMatchObject({ reason: "UNKNOWN_TARGET" });
+    expect(hub.store.reader.get("SELECT 1 FROM deliveries")).toBeUndefined();
+  });
+
+  test("DM091 waits where nothing is known of its machine, and goes out when that connects", async () => {
+    const { hub, laptop } = await useHub();
+    const { delivery } = await send(hub.client, { target: "dana@laptop" });
+    expect(stateName(delivery)).toBe("QUEUED");
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    expect((await connector.lease()).item.requestId).toBe(delivery.deliveryId);
+  });
+
+  test("DM082 is handed out again after its lease has lapsed: once, and only after its connector was asked", async () => {
+    const { hub, laptop } = await useHub({ budgets: { relayLeaseMs: 150, relayTtlMs: 20_000 } });
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    connector.publish({ name: "dana" });
+    const { delivery } = await send(hub.client, { target: "dana@laptop" });
+    const first = await connector.lease();
+    expect(await connector.next("ask")).toEqual({ key: delivery.deliveryId });
+    expect(connector.untaken).not.toContain("lease");
+    connector.send({ $case: "askAnswer", value: { key: delivery.deliveryId, receipt: undefined } });
+    const again = await connector.lease();
+    expect(again.item).toMatchObject({ requestId: delivery.deliveryId, envelope: { attempt: 2 } });
+    expect(again.leaseId).not.toBe(first.leaseId);
+    await connector.next("ask");
+    connector.send({ $case: "askAnswer", value: { key: delivery.deliveryId, receipt: undefined } });
+    const end = await ended(hub.client, delivery.deliveryId);
+    expect(stateName(end)).toBe("FAILED");
+    expect(end.failure?.message).toContain("did not accept it in time");
+    expect(connector.untaken).not.toContain("lease");
+  });
+
+  test("that was accepted before its connection broke is not handed out again", async () => {
+    const { hub, laptop } = await useHub();
+    const first = await ScriptedConnector.connect(hub, laptop);
+    first.publish({ name: "dana" });
+    const { delivery } = await send(hub.client, { target: "dana@laptop" });
+    await first.lease();
+    first.cut();
+    const second = await ScriptedConnector.connect(hub, laptop);
+    expect(await second.next("ask")).toEqual({ key: delivery.deliveryId });
+    second.receipt(delivery.deliveryId, { state: DeliveryState.DELIVERY_STATE_CLAIMED, reply: undefined });
+    await second.next("receiptsStored");
+    expect(stateName(await get(hub.client, delivery.deliveryId))).toBe("CLAIMED");
+    second.receipt(delivery.deliveryId);
+    expect(stateName(await ended(hub.client, delivery.deliveryId))).toBe("REPLIED");
+    expect(second.untaken).not.toContain("lease");
+  });
+
+  test("whose connector never returns ends UNKNOWN at its expiry; evidence that comes later resolves it", async () => {
+    const { hub, laptop } = await useHub({ budgets: { relayLeaseMs: 100, relayTtlMs: 300 } });
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    connector.publish({ name: "dana" }, { name: "emil" });
+    const { delivery } = await send(hub.client, { target: "dana@laptop", onBehalfOf: "alice" });
+    const accepted = (await send(hub.client, { target: "emil@laptop" })).delivery;
+    await connector.lease();
+    const { leaseId } = await connector.lease();
+    connector.accept(leaseId, accepted.deliveryId);
+    await stateOf(hub, accepted.deliveryId, "claimed");
+    connector.cut();
+    const waiting = (await send(hub.client, { target: "dana@laptop", body: "never handed out" })).delivery;
+    expect(stateName(await ended(hub.client, delivery.deliveryId))).toBe("UNKNOWN");
+    expect(stateName(await ended(hub.client, accepted.deliveryId))).toBe("UNKNOWN");
+    expect(stateName(await ended(hub.client, waiting.deliveryId))).toBe("EXPIRED");
+    const back = await ScriptedConnector.connect(hub, laptop);
+    back.receipt(delivery.deliveryId);
+    await back.next("receiptsStored");
+    expect(stateName(await get(hub.client, delivery.deliveryId))).toBe("REPLIED");
+  });
+
+  test("that is refused for good ends with the connector's reason; one refused for now waits", async () => {
+    const { hub, laptop } = await useHub();
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    connector.publish({ name: "dana" });
+    const { delivery } = await send(hub.client, { target: "dana@laptop" });
+    const refuse = async (reason: "RECIPIENT_QUOTA" | "DEPTH_EXCEEDED"): Promise<void> => {
+      const { leaseId, item } = await connector.lease();
+      const failure = toFailure(failureOf(new RpcError(reason)));
+      connector.send({ $case: "refused", value: { leaseId, key: item.requestId, failure } });
+    };
+    await refuse("RECIPIENT_QUOTA");
+    await refuse("RECIPIENT_QUOTA");
+    await refuse("DEPTH_EXCEEDED");
+    const end = await ended(hub.client, delivery.deliveryId);
+    expect(stateName(end)).toBe("FAILED");
+    expect(end.failure?.message).toContain("deeper than 16");
+  });
+
+  test("is withdrawn where the connector confirms it, and not where it has started", async () => {
+    const { hub, laptop } = await useHub();
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    connector.publish({ name: "dana" }, { name: "emil" });
+    const cancel = (deliveryId: string) =>
+      unaryCall(hub.client, DirectMessageServiceService.cancelDelivery, { requestId: deliveryId, deliveryId });
+    const held = (await send(hub.client, { target: "dana@laptop" })).delivery;
+    await connector.lease();
+    const cancelled = cancel(held.deliveryId);
+    const { key: asked } = await connector.next("cancel");
+    connector.send({ $case: "cancelAnswer", value: { key: asked, receipt: undefined, failure: undefined } });
+    expect(stateName((await cancelled).delivery!)).toBe("CANCELLED");
+    const started = (await send(hub.client, { target: "emil@laptop" })).delivery;
+    const { leaseId } = await connector.lease();
+    connector.accept(leaseId, started.deliveryId);
+    await stateOf(hub, started.deliveryId, "claimed");
+    const refused = refusal(cancel(started.deliveryId));
+    await connector.next("cancel");
+    const failure = toFailure(failureOf(new RpcError("DELIVERY_NOT_CANCELLABLE")));
+    connector.send({ $case: "cancelAnswer", value: { key: started.deliveryId, receipt: undefined, failure } });
+    expect(await refused).toMatchObject({ reason: "DELIVERY_NOT_CANCELLABLE" });
+  });
+});
+
+describe("a message from an agent behind a connector", () => {
+  test("passes the same door under the connector's name, and its receipts go down", async () => {
+    const { hub, laptop } = await useHub();
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    const item = deliverRequest("k1", { senderAgent: "dana", senderTitle: "Dana", body: "from below" });
+    connector.send({ $case: "deliver", value: { items: [item, deliverRequest("k2", { recipientAgent: "nobody" })] } });
+    const { results } = await connector.next("delivered");
+    expect(results.map(({ requestId, result }) => [requestId, result?.$case])).toEqual([
+      ["k1", "accepted"],
+      ["k2", "refused"],
+    ]);
+    const replied = async (): Promise<string> => {
+      for (;;) {
+        const { receipts } = await connector.next("receipts");
+        const last = receipts.find(({ state }) => state === DeliveryState.DELIVERY_STATE_REPLIED);
+        if (last !== undefined) return last.reply?.text ?? "";
+      }
+    };
+    expect(await replied()).toBe("FROM BELOW");
+    expect(inputsOf(hub, "bob")).toMatchObject([
+      { text: "from below", author: "agent:laptop/dana", attribution: "Message from Dana (@dana@laptop):" },
+    ]);
+    const stored = hub.store.reader.get<{ route: string }>("SELECT route FROM deliveries WHERE key = 'k1'");
+    expect(stored?.route).toBe("relay_inbound");
+    connector.send({ $case: "ask", value: { key: "k1" } });
+    expect((await connector.next("askAnswer")).receipt?.state).toBe(DeliveryState.DELIVERY_STATE_REPLIED);
+    connector.send({ $case: "ask", value: { key: "k9" } });
+    expect((await connector.next("askAnswer")).receipt).toBeUndefined();
+    connector.send({ $case: "cancel", value: { key: "k1" } });
+    expect((await connector.next("cancelAnswer")).failure?.message).toContain("has ended");
+  });
+
+  test("waiting here can be withdrawn", async () => {
+    const { hub, laptop } = await useHub({ running: false });
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    connector.send({ $case: "deliver", value: { items: [deliverRequest("k1")] } });
+    await connector.next("delivered");
+    connector.send({ $case: "cancel", value: { key: "k1" } });
+    const answer = await connector.next("cancelAnswer");
+    expect(answer).toMatchObject({ key: "k1", failure: undefined });
+    expect(answer.receipt?.state).toBe(DeliveryState.DELIVERY_STATE_CANCELLED);
+  });
+});
+
+describe("a connection", () => {
+  test("of an unpaired key, and of a peer's, is refused", async () => {
+    const { hub } = await useHub();
+    const stranger = await ScriptedConnector.open(hub, await key());
+    expect(await stranger.ended).toMatchObject({ reason: "PEER_KEY_UNKNOWN" });
+    const peer = await key();
+    hub.peers.set("south", { name: "south", address: "127.0.0.1:1", pin: peer.pin });
+    expect(await (await ScriptedConnector.open(hub, peer)).ended).toMatchObject({ reason: "PEER_KEY_UNKNOWN" });
+  });
+
+  test("DM089 whose far side forgets keys too soon, or speaks another protocol, is refused with the reason", async () => {
+    const { hub, laptop } = await useHub();
+    const short = await ScriptedConnector.open(hub, laptop);
+    const hello = (more: object) =>
+      ({ $case: "hello", value: { info: { ...info(), ...more }, connectionEpoch: 1n } }) as const;
+    short.send(hello({ dedupeHorizon: toDuration(1_000) }));
+    expect((await short.next("close")).reason).toBe(RelayCloseReason.RELAY_CLOSE_REASON_PROTOCOL);
+    expect(await short.ended).toMatchObject({ reason: "HORIZON_TOO_SHORT" });
+    const future = await ScriptedConnector.open(hub, laptop);
+    future.send(hello({ protocolMin: 9, protocolMax: 9 }));
+    expect(await future.ended).toMatchObject({ reason: "PEER_PROTOCOL_UNSUPPORTED" });
+  });
+
+  test("that does not begin with hello, or sends a second, is ended", async () => {
+    const { hub, laptop } = await useHub();
+    const rude = await ScriptedConnector.open(hub, laptop);
+    rude.publish({ name: "dana" });
+    expect(await rude.ended).toMatchObject({ reason: "FRAME_OUT_OF_PHASE" });
+    const twice = await ScriptedConnector.connect(hub, laptop);
+    twice.send({ $case: "hello", value: { info: info(), connectionEpoch: 9n } });
+    expect(await twice.ended).toMatchObject({ reason: "FRAME_OUT_OF_PHASE" });
+  });
+
+  test("newest proven one of a connector wins; the older is told, an earlier one that comes late is refused", async () => {
+    const { hub, laptop } = await useHub();
+    const older = await ScriptedConnector.connect(hub, laptop, { epoch: 10n });
+    const newer = await ScriptedConnector.connect(hub, laptop, { epoch: 11n });
+    expect((await older.next("close")).reason).toBe(RelayCloseReason.RELAY_CLOSE_REASON_REPLACED);
+    expect(await older.ended).toMatchObject({ reason: "CONNECTOR_REPLACED" });
+    const late = await ScriptedConnector.open(hub, laptop);
+    late.send({ $case: "hello", value: { info: info(), connectionEpoch: 9n } });
+    expect(await late.ended).toMatchObject({ reason: "CONNECTOR_REPLACED" });
+    newer.publish({ name: "dana" });
+    const { delivery } = await send(hub.client, { target: "dana@laptop" });
+    expect((await newer.lease()).item.requestId).toBe(delivery.deliveryId);
+  });
+
+  test("DM-R30 of another connector has a namespace of its own, and never gets the other's mail", async () => {
+    const { hub, keys } = await useHub({}, { laptop: await key(), desktop: await key() });
+    const a = await ScriptedConnector.connect(hub, keys["laptop"]!);
+    const b = await ScriptedConnector.connect(hub, keys["desktop"]!);
+    a.publish({ name: "dana", title: "A" });
+    b.publish({ name: "dana", title: "B" });
+    const one = (await send(hub.client, { target: "dana@laptop" })).delivery;
+    const two = (await send(hub.client, { target: "dana@desktop" })).delivery;
+    const leased = await a.lease();
+    expect(leased.item.requestId).toBe(one.deliveryId);
+    expect((await b.lease()).item.requestId).toBe(two.deliveryId);
+    b.accept(leased.leaseId, one.deliveryId);
+    b.receipt(one.deliveryId);
+    await b.next("receiptsStored");
+    expect(stateName(await get(hub.client, one.deliveryId))).toBe("QUEUED");
+  });
+
+  test("is told that the gateway drains", async () => {
+    const { hub, laptop } = await useHub();
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    await hub.dm.drain();
+    expect((await connector.next("close")).reason).toBe(RelayCloseReason.RELAY_CLOSE_REASON_DRAINING);
+    expect(await connector.ended).toMatchObject({ reason: "DRAINING" });
+  });
+
+  test("that falls silent is ended", async () => {
+    const { hub, laptop } = await useHub({ budgets: { heartbeatMissedMs: 150, heartbeatIntervalMs: 50 } });
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    expect((await connector.next("close")).reason).toBe(RelayCloseReason.RELAY_CLOSE_REASON_PROTOCOL);
+    expect(await connector.ended).toMatchObject({ reason: "UNAVAILABLE" });
+  });
+
+  test("DM080 drops bad rows of a roster, keeps the first of two, and cuts texts", async () => {
+    const { hub, laptop } = await useHub();
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    connector.publish(
+      { name: "dana", title: "One\n$(reboot)\u202E", description: "x".repeat(500) },
+      { name: "dana", title: "Two" },
+      { name: "../../etc" },
+      { name: "a".repeat(65) },
+      { name: "quo'te" },
+      { name: "", handle: "x" },
+      { name: "emil", handle: "two words" },
+    );
+    connector.send({ $case: "ask", value: { key: "nothing" } });
+    await connector.next("askAnswer");
+    const [namespace] = hub.dm.relays();
+    expect(namespace?.rows).toMatchObject([{ name: "dana", title: "One$(reboot)" }]);
+    expect(namespace?.rows[0]?.description).toHaveLength(160);
+    expect(await refusal(send(hub.client, { target: "emil@laptop" }))).toMatchObject({ reason: "TARGET_OFFLINE" });
+  });
+
+  test("DM-R31 replaces the whole roster: what it no longer holds is gone", async () => {
+    const { hub, laptop } = await useHub();
+    const first = await ScriptedConnector.connect(hub, laptop);
+    first.publish({ name: "dana" }, { name: "emil" });
+    await first.leave();
+    const second = await ScriptedConnector.connect(hub, laptop);
+    second.publish({ name: "emil" });
+    second.send({ $case: "ask", value: { key: "nothing" } });
+    await second.next("askAnswer");
+    expect(hub.dm.relays()[0]?.rows.map(({ name }) => name)).toEqual(["emil"]);
+  });
+});
