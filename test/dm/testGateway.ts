@@ -9,7 +9,7 @@ import { newId } from "../../src/base/ids.js";
 import { silentLogger } from "../../src/base/logger.js";
 import { systemRandom } from "../../src/base/random.js";
 import { createDm, type Dm } from "../../src/dm/createDm.js";
-import { createPeerBook } from "../../src/dm/peers/peerBook.js";
+import { createPeerBook, type PeerBook } from "../../src/dm/peers/peerBook.js";
 import type { AgentEntry, PeerEntry } from "../../src/dm/ports/directory.js";
 import { createClient } from "../../src/rpc/clients/connectClient.js";
 import { startListener, type Listener } from "../../src/rpc/listener.js";
@@ -72,6 +72,8 @@ export interface TestGateway {
   readonly listeners: readonly Listener[];
   /** Gateways that it knows; add with {@link introduce}. */
   readonly peers: Map<string, PeerEntry>;
+  /** Every peer that it knows, the paired ones included. */
+  readonly book: PeerBook;
   /** A client that calls its peer listener with another identity. */
   callerAs(identity: Identity): Promise<Client>;
   /** Starts what waits, and everything from here on. */
@@ -180,6 +182,7 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
     peerAddress: peerListener.address,
     listeners,
     peers,
+    book,
     async callerAs(caller) {
       const credentials = pinnedCredentials({ leaves: await leafSource(caller, now), serverPin: identity.pin, now });
       const made = createClient({ address: peerListener.address, purpose: "tcp", credentials, ownConnection: true });

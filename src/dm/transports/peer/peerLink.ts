@@ -110,10 +110,10 @@ export class PeerLink {
       const peer = this.#context.peers.get(this.#gateway);
       if (peer === undefined || this.#ended()) return;
       let error: RpcError;
-      let otherKey = false;
+      const proved = { otherKey: false };
       try {
         this.#connection = this.#context.connectPeer(peer, () => {
-          otherKey = true;
+          proved.otherKey = true;
         });
         error = await this.#watchReceipts(this.#connection);
       } catch (caught) {
@@ -122,7 +122,7 @@ export class PeerLink {
       await this.#sender.disconnect(cut());
       this.#connection?.close();
       this.#connection = undefined;
-      const cause = otherKey ? new RpcError("PEER_PIN_MISMATCH", { cause: error }) : error;
+      const cause = proved.otherKey ? new RpcError("PEER_PIN_MISMATCH", { cause: error }) : error;
       if (!this.#ended()) await this.#recordFailure(cause);
     }
   }

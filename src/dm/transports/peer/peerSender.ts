@@ -24,6 +24,9 @@ import type { BatchStream } from "./batchStream.js";
 import { makeEnvelope } from "./makeEnvelope.js";
 import type { PeerContext } from "./peerContext.js";
 
+/** Messages that a peer is asked about at once, after a call broke. */
+const ASKED_AT_ONCE = 8;
+
 /** What came of handling one message. */
 export type SendOutcome =
   /** Its lane may go on. */
@@ -77,7 +80,10 @@ export async function sendBatch(
     results = await stream.send(requests);
   } catch (caught) {
     const error = RpcError.from(caught);
-    await Promise.all(deliveries.map((delivery) => settleBroken(context, client, delivery, error, signal)));
+    for (let from = 0; from < deliveries.length; from += ASKED_AT_ONCE) {
+      const some = deliveries.slice(from, from + ASKED_AT_ONCE);
+      await Promise.all(some.map((delivery) => settleBroken(context, client, delivery, error, signal)));
+    }
     return;
   }
   await Promise.all(deliveries.map((delivery, index) => settleItem(context, delivery, results[index])));

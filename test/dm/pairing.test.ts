@@ -1,0 +1,333 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.js";
+import { FakeClock } from "../../src/base/testing/fakeClock.js";
+import { formatInvite, parseInvite } from "../../src/dm/pairing/inviteCode.js";
+import { gatewayInfo } from "../../src/dm/gatewayInfo.js";
+import { DEFAULT_BUDGETS } from "../../src/base/budgets.js";
+import { PeerServiceService } from "../../src/gen/talaria/dm/v1/peer_service.js";
+import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
+import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
+import { deliverRequest, ended, get, refusal, send, stateName } from "./calls.js";
+import {
+  agentEntry,
+  freshHome,
+  inputsOf,
+  removeHome,
+  testGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "./testGateway.js";
+
+const open: TestGateway[] = [];
+const homes: string[] = [];
+let requests = 0;
+
+async function use(options: TestGatewayOptions): Promise<TestGateway> {
+  const gateway = await testGateway(options);
+  open.push(gateway);
+  homes.push(gateway.home);
+  return gateway;
+}
+
+async function two(a: Partial<TestGatewayOptions> = {}, b: Partial<TestGatewayOptions> = {}) {
+  const [north, south] = await Promise.all([use({ name: "north", ...a }), use({ name: "south", ...b })]);
+  await Promise.all([north.start(), south.start()]);
+  return { north, south };
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((gateway) => gateway.close()));
+  for (const home of homes.splice(0)) removeHome(home);
+});
+
+function request(): string {
+  requests += 1;
+  return `req-${String(requests)}`;
+}
+
+async function inviteOf(gateway: TestGateway, more: { name?: string; grants?: readonly string[] } = {}) {
+  const { code } = await gateway.dm.registry.invite({
+    principal: "client:cli",
+    requestId: request(),
+    name: more.name ?? "",
+    address: gateway.peerAddress,
+    grants: more.grants,
+    connector: false,
+  });
+  return code;
+}
+
+function join(gateway: TestGateway, code: string, name = "") {
+  return gateway.dm.registry.join({ requestId: request(), code, name, ownAddress: gateway.peerAddress });
+}
+
+function cutIn(gateway: TestGateway): (pin: string) => number {
+  return (pin) => {
+    const cut = gateway.listeners.flatMap(({ connections }) =>
+      connections.list().filter(({ identity }) => identity?.pin === pin),
+    );
+    for (const connection of cut) connection.destroy();
+    return cut.length;
+  };
+}
+
+const linked = (gateway: TestGateway, peer: string): Promise<true> =>
+  gateway.until(`${peer} is connected`, () => (gateway.dm.wayTo(peer)?.connected === true ? true : undefined));
+
+describe("an invite", () => {
+  test("makes two gateways that knew nothing of one another exchange messages, both ways", async () => {
+    const { north, south } = await two();
+    expect(await join(south, await inviteOf(north))).toMatchObject({ name: "north", address: north.peerAddress });
+    expect(north.book.list()).toMatchObject([{ name: "south", pin: south.identity.pin, address: south.peerAddress }]);
+    const there = await send(south.client, { target: "north/bob", body: "ping" });
+    expect(await ended(south.client, there.delivery.deliveryId)).toMatchObject({ reply: { text: "PING" } });
+    const back = await send(north.client, { target: "south/bob", body: "pong" });
+    expect(await ended(north.client, back.delivery.deliveryId)).toMatchObject({ reply: { text: "PONG" } });
+  });
+
+  test("outlives a restart on both sides", async () => {
+    const homesOf = [freshHome(), freshHome()] as const;
+    const { north, south } = await two({ home: homesOf[0] }, { home: homesOf[1] });
+    await join(south, await inviteOf(north));
+    await Promise.all([north.close(), south.close()]);
+    const again = await two(
+      { home: homesOf[0], identity: north.identity },
+      { home: homesOf[1], identity: south.identity },
+    );
+    await again.south.dm.registry.update({ name: "north", address: again.north.peerAddress });
+    const { delivery } = await send(again.south.client, { target: "north/bob", body: "still" });
+    expect(await ended(again.south.client, delivery.deliveryId)).toMatchObject({ reply: { text: "STILL" } });
+  });
+
+  test("serves one key once; that key may repeat the call", async () => {
+    const { north, south } = await two();
+    const code = await inviteOf(north);
+    await join(south, code);
+    await join(south, code);
+    const west = await use({ name: "west" });
+    expect(await refusal(join(west, code))).toMatchObject({ reason: "INVITE_EXPIRED" });
+    expect(north.book.list()).toHaveLength(1);
+    expect(west.book.list()).toEqual([]);
+  });
+
+  test("is good for ten minutes", async () => {
+    const clock = new FakeClock(systemClock.now());
+    const north = await use({ name: "north", clock });
+    const south = await use({ name: "south" });
+    const code = await inviteOf(north);
+    clock.jumpWallTime(DEFAULT_BUDGETS.inviteMs);
+    expect(await refusal(join(south, code))).toMatchObject({ reason: "INVITE_EXPIRED" });
+    expect(north.book.list()).toEqual([]);
+  });
+
+  test("is withdrawn after five wrong secrets", async () => {
+    const { north, south } = await two();
+    const code = await inviteOf(north);
+    const parsed = parseInvite(code);
+    if (parsed.kind !== "invite") throw new Error("no invite");
+    for (let attempt = 1; attempt <= 6; attempt++) {
+      const wrong = formatInvite({ ...parsed.invite, secret: Buffer.alloc(16, attempt) });
+      expect(await refusal(join(south, wrong))).toMatchObject({ reason: "INVITE_INVALID" });
+    }
+    expect(await refusal(join(south, code))).toMatchObject({ reason: "INVITE_EXPIRED" });
+    await join(south, await inviteOf(north));
+    expect(north.book.list()).toHaveLength(1);
+  });
+
+  test("of a gateway with another key sends nothing to it", async () => {
+    const { north, south } = await two();
+    const parsed = parseInvite(await inviteOf(north));
+    if (parsed.kind !== "invite") throw new Error("no invite");
+    const { pin } = await ephemeralIdentity(systemClock.now());
+    expect(await refusal(join(south, formatInvite({ ...parsed.invite, pin })))).toMatchObject({
+      reason: "PEER_PIN_MISMATCH",
+    });
+    // The secret has not been spent.
+    await join(south, formatInvite(parsed.invite));
+  });
+
+  test("that nobody answers, that is mistyped, or that is one's own says so", async () => {
+    const { north, south } = await two();
+    const code = await inviteOf(north);
+    const parsed = parseInvite(code);
+    if (parsed.kind !== "invite") throw new Error("no invite");
+    const nowhere = formatInvite({ ...parsed.invite, address: "127.0.0.1:1" });
+    expect(await refusal(join(south, nowhere))).toMatchObject({ reason: "PEER_UNREACHABLE" });
+    const mistyped = code.slice(0, 20) + (code[20] === "A" ? "B" : "A") + code.slice(21);
+    expect(await refusal(join(south, mistyped))).toMatchObject({
+      reason: "INVITE_INVALID",
+      message: "The code is damaged: a character was lost or changed.",
+    });
+    expect(await refusal(join(north, code))).toMatchObject({ reason: "INVITE_INVALID" });
+  });
+
+  test("does not take a name from another key, and a configured peer stays as it is", async () => {
+    const { north, south } = await two();
+    const { pin } = await ephemeralIdentity(systemClock.now());
+    north.peers.set("south", { name: "south", address: "127.0.0.1:1", pin });
+    expect(await refusal(join(south, await inviteOf(north)))).toMatchObject({ reason: "PEER_EXISTS" });
+    expect(await refusal(inviteOf(north, { name: "south" }))).toMatchObject({ reason: "PEER_EXISTS" });
+    await join(south, await inviteOf(north, { name: "other" }));
+    expect(north.book.list().map(({ name }) => name)).toEqual(["other", "south"]);
+    expect(await refusal(north.dm.registry.revoke("south", () => 0))).toMatchObject({ reason: "FAILED_PRECONDITION" });
+    expect(await refusal(north.dm.registry.update({ name: "south" }))).toMatchObject({ reason: "FAILED_PRECONDITION" });
+  });
+
+  test("for a key that is paired updates its address and grants, under its name", async () => {
+    const { north, south } = await two();
+    await join(south, await inviteOf(north, { name: "friend" }));
+    await join(south, await inviteOf(north, { grants: ["bob"] }), "north");
+    expect(north.book.list()).toMatchObject([{ name: "friend", grants: ["bob"] }]);
+    expect(await refusal(join(south, await inviteOf(north), "elsewhere"))).toMatchObject({ reason: "PEER_EXISTS" });
+  });
+});
+
+describe("a revoked peer", () => {
+  test("is cut at once and known no more; what waits for it ends, and a later message has no target", async () => {
+    const { north, south } = await two({}, { running: false });
+    await join(south, await inviteOf(north));
+    await Promise.all([linked(north, "south"), linked(south, "north")]);
+    const claimed = await send(north.client, { target: "south/bob" });
+    await south.until("the message is there", () => inputsOf(south, "bob")[0]);
+    await north.until("it is claimed", () =>
+      readDeliveryTotals(north.store.reader).states.claimed === 1 ? true : undefined,
+    );
+    await north.dm.registry.hold("south", "client:cli", "before the end");
+    const waiting = await send(north.client, { target: "south/alice" });
+    const pin = south.identity.pin;
+    const caller = await north.callerAs(south.identity);
+    const roster = { caller: undefined, fingerprint: "" };
+    await unaryCall(caller, PeerServiceService.listRoster, roster);
+
+    expect(await north.dm.registry.revoke("south", cutIn(north))).toBeGreaterThanOrEqual(3);
+    expect(
+      north.listeners.flatMap(({ connections }) => connections.list()).filter((c) => c.identity?.pin === pin),
+    ).toEqual([]);
+    expect(await refusal(unaryCall(caller, PeerServiceService.listRoster, roster))).toMatchObject({
+      reason: expect.stringMatching(/^(PEER_REVOKED|PEER_KEY_UNKNOWN|UNAVAILABLE)$/) as string,
+    });
+    const end = await get(north.client, waiting.delivery.deliveryId);
+    expect([stateName(end), end.failure?.reason]).toEqual(["FAILED", 330]);
+    expect(stateName(await get(north.client, claimed.delivery.deliveryId))).toBe("UNKNOWN");
+    expect(await refusal(send(north.client, { target: "south/bob" }))).toMatchObject({ reason: "UNKNOWN_PEER" });
+    expect(await north.dm.registry.revoke("south", cutIn(north))).toBe(0);
+    expect(await refusal(north.dm.registry.revoke("nobody", cutIn(north)))).toMatchObject({ reason: "UNKNOWN_PEER" });
+  });
+
+  test("keeps what it sends waiting, and a fresh pairing lets it through", async () => {
+    const { north, south } = await two();
+    await join(south, await inviteOf(north));
+    await linked(south, "north");
+    await north.dm.registry.revoke("south", cutIn(north));
+    await south.until("the way is down", () => (south.dm.wayTo("north")?.connected === true ? undefined : true));
+    const { delivery } = await send(south.client, { target: "north/bob", body: "again" });
+    expect(stateName(await get(south.client, delivery.deliveryId))).toBe("QUEUED");
+    await join(south, await inviteOf(north));
+    expect(await ended(south.client, delivery.deliveryId)).toMatchObject({ reply: { text: "AGAIN" } });
+  });
+
+  test("leaves its name to another key only where an operator gives it", async () => {
+    const { north, south } = await two();
+    await join(south, await inviteOf(north));
+    await north.dm.registry.revoke("south", cutIn(north));
+    const other = await use({ name: "south" });
+    expect(await refusal(join(other, await inviteOf(north)))).toMatchObject({ reason: "PEER_EXISTS" });
+    await join(other, await inviteOf(north, { name: "south" }));
+    expect(north.book.list()).toMatchObject([{ name: "south", pin: other.identity.pin }]);
+  });
+});
+
+describe("a stranger", () => {
+  test("may pair and nothing else, and a hostile name or address is refused before the invite is looked at", async () => {
+    const { north } = await two();
+    const stranger = await north.callerAs(await ephemeralIdentity(systemClock.now()));
+    expect(await refusal(unaryCall(stranger, PeerServiceService.deliverDm, deliverRequest("k")))).toMatchObject({
+      reason: "PEER_KEY_UNKNOWN",
+    });
+    const caller = gatewayInfo({ name: "x", version: "1", storeId: "s" }, DEFAULT_BUDGETS);
+    const pair = { requestId: "r", secret: Buffer.alloc(16), caller, address: "", connector: false };
+    for (const name of ["", "a'b", "a\nb", "$(x)", "\u202Eabc", "x".repeat(65), "a\u0000b"]) {
+      const call = unaryCall(stranger, PeerServiceService.pair, { ...pair, caller: { ...caller, name } });
+      expect(await refusal(call)).toMatchObject({ reason: "INVALID_FIELD" });
+    }
+    for (const bad of [
+      { address: "unix:/x" },
+      { secret: Buffer.alloc(15) },
+      { caller: undefined },
+      { requestId: "" },
+    ]) {
+      expect(await refusal(unaryCall(stranger, PeerServiceService.pair, { ...pair, ...bad }))).toMatchObject({
+        reason: "INVALID_FIELD",
+      });
+    }
+    expect(await refusal(unaryCall(stranger, PeerServiceService.pair, pair))).toMatchObject({
+      reason: "INVITE_INVALID",
+    });
+  });
+});
+
+describe("a peer's grants", () => {
+  test("decide which agents it can see and reach", async () => {
+    const agents = [agentEntry("alice", { main: true }), agentEntry("bob"), agentEntry("carl")];
+    const { north, south } = await two({ agents });
+    await join(south, await inviteOf(north, { grants: ["bob"] }));
+    const caller = await north.callerAs(south.identity);
+    const roster = async (): Promise<string[]> =>
+      (await unaryCall(caller, PeerServiceService.listRoster, { caller: undefined, fingerprint: "" })).entries.map(
+        ({ name }) => name,
+      );
+    expect(await roster()).toEqual(["bob"]);
+    for (const target of ["north", "north/carl", "north/nobody"]) {
+      const { delivery } = await send(south.client, { target });
+      const end = await ended(south.client, delivery.deliveryId);
+      expect([stateName(end), end.failure?.reason]).toEqual(["FAILED", 300]);
+    }
+    const reached = await send(south.client, { target: "north/bob" });
+    expect(stateName(await ended(south.client, reached.delivery.deliveryId))).toBe("REPLIED");
+    await north.dm.registry.update({ name: "south", grants: { agents: ["main", "carl"] } });
+    expect(await roster()).toEqual(["alice", "carl"]);
+    await north.dm.registry.update({ name: "south", grants: { agents: undefined } });
+    expect(await roster()).toEqual(["alice", "bob", "carl"]);
+  });
+});
+
+describe("a destination", () => {
+  test("that is held keeps its mail waiting across a restart, and sends it in order once released", async () => {
+    const home = freshHome();
+    const { north, south } = await two({ home });
+    await join(south, await inviteOf(north));
+    await north.dm.registry.hold("south", "client:ops", "moving house");
+    const sent = [];
+    for (const body of ["one", "two", "three"]) sent.push(await send(north.client, { target: "south/bob", body }));
+    await north.close();
+    const again = await use({ name: "north", home, identity: north.identity });
+    await again.start();
+    await linked(again, "south");
+    expect(readDeliveryTotals(again.store.reader).states.queued).toBe(3);
+    expect(inputsOf(south, "bob")).toEqual([]);
+    await again.dm.registry.release("south");
+    for (const { delivery } of sent) {
+      expect(stateName(await ended(again.client, delivery.deliveryId))).toBe("REPLIED");
+    }
+    expect(inputsOf(south, "bob").map(({ text }) => text)).toEqual(["one", "two", "three"]);
+    expect(await refusal(again.dm.registry.hold("nobody", "x", "y"))).toMatchObject({ reason: "UNKNOWN_PEER" });
+  });
+
+  test("whose breaker is open is tried at once when it is released", async () => {
+    const { north, south } = await two({ budgets: { peerRetryMinMs: 3_600_000, peerRetryMaxMs: 3_600_000 } });
+    await join(south, await inviteOf(north));
+    await linked(north, "south");
+    await south.close();
+    await north.until("the breaker is open", () =>
+      north.store.reader.get<{ failures: number }>("SELECT failures FROM destinations WHERE failures > 0"),
+    );
+    const back = await use({ name: "south", home: south.home, identity: south.identity });
+    await back.start();
+    await north.dm.registry.update({ name: "south", address: back.peerAddress });
+    const { delivery } = await send(north.client, { target: "south/bob", body: "now" });
+    expect(north.dm.wayTo("south")?.connected).toBe(false);
+    await north.dm.registry.release("south");
+    expect(await ended(north.client, delivery.deliveryId)).toMatchObject({ reply: { text: "NOW" } });
+  });
+});
