@@ -64,7 +64,7 @@ test.each(offers)("an approval that allows %s offers just that", async (_name, r
   await run.outcome();
 });
 
-test("MF-2 an answer reaches the worker and every viewer once; a late one is told so", async () => {
+test("MF-2 an answer reaches the worker and every viewer once; a repeat is taken, another late one is told so", async () => {
   const { client, connect } = gateway();
   const run = client.run("echo", "!approve make");
   const prompt = await run.next("promptRaised");
@@ -79,6 +79,7 @@ test("MF-2 an answer reaches the worker and every viewer once; a late one is tol
     expect(seen).toMatchObject({ promptId: prompt.promptId, end: PromptEnd.PROMPT_END_ANSWERED });
   }
   expect((await run.outcome()).answer).toContain("approved");
+  expect(await client.choose(prompt.promptId, APPROVAL_CHOICE_ONCE)).toMatchObject({ choice: APPROVAL_CHOICE_ONCE });
   expect(await refusalOf(client.choose(prompt.promptId, APPROVAL_CHOICE_DENY))).toBe("PROMPT_ALREADY_RESOLVED");
   expect(await client.prompts(await sessionOf(run))).toEqual([]);
   watch.cancel();

@@ -7,6 +7,7 @@ import { reasonError, RpcError } from "../../rpc/rpcError.js";
 import { admitInput } from "../../store/turns/admitInput.js";
 import { BOT_CHAT_TITLE } from "../../store/turns/ensureBotChat.js";
 import { freezePolicy } from "../policy/freezePolicy.js";
+import { clientAuthor } from "../records/clientAuthor.js";
 import { readTurn } from "../records/readTurn.js";
 import type { TurnParts } from "../turn/turnParts.js";
 
@@ -53,7 +54,7 @@ export async function admitTurn(parts: TurnParts, request: TurnRequest): Promise
       requestScope: scope,
       requestId: request.requestId,
       digest: Buffer.from(digestOf([scope, request.text, request.headless, request.title]), "hex"),
-      author: { kind: "client", id: principal, displayName: principal, sentBy: "" },
+      author: clientAuthor(principal),
       attribution: "",
       text: request.text,
       depth: 0,

@@ -1,5 +1,6 @@
 import { ApprovalChoice, Prompt, PromptEnd } from "../../gen/talaria/types/v1/prompt.js";
 import { toAuthor } from "../../rpc/wire/author.js";
+import { clientAuthor } from "../records/clientAuthor.js";
 import type { StoredPromptEnd } from "../../store/turns/endPrompt.js";
 import type { PromptRow } from "../../store/turns/promptRow.js";
 
@@ -54,10 +55,7 @@ export function toPrompt(row: PromptRow): Prompt {
   return {
     ...prompt,
     end: toPromptEnd(row.end as StoredPromptEnd),
-    answeredBy:
-      row.answered_by === null
-        ? undefined
-        : toAuthor({ kind: "client", id: row.answered_by, displayName: row.answered_by, sentBy: "" }),
+    answeredBy: row.answered_by === null ? undefined : toAuthor(clientAuthor(row.answered_by)),
     choice:
       (approval && row.answer !== null ? CHOICES[row.answer] : undefined) ?? ApprovalChoice.APPROVAL_CHOICE_UNSPECIFIED,
   };

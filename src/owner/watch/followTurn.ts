@@ -18,8 +18,10 @@ export async function* followTurn(
   const { hub, store, clock } = parts;
   const { sessionId, inputId } = admitted.turn;
   const watcher = new Watcher(answersPrompts);
+  // Where what is told stands: a viewer that resumes there must miss nothing that still waits for this one.
+  let cursor = hub.cursorOf(sessionId);
   const place = (change: NonNullable<SessionUpdate["update"]>): SessionUpdate => ({
-    cursor: hub.cursorOf(sessionId),
+    cursor,
     at: toTimestamp(clock.now()),
     update: change,
   });
@@ -29,7 +31,7 @@ export async function* followTurn(
       .filter((row) => row.execution_id === executionId)
       .map((row) => place({ $case: "promptRaised", value: toPrompt(row) }));
   // The watch opens and the state is read in one step, so that nothing falls between them.
-  hub.open(sessionId, watcher, hub.cursorOf(sessionId));
+  hub.open(sessionId, watcher, cursor);
   try {
     let turn = readTurn(store.reader, inputId) ?? admitted.turn;
     const text = turn.startedAt === undefined ? "" : parts.runningText(sessionId);
@@ -46,6 +48,7 @@ export async function* followTurn(
     }
     for (let step = await watcher.next(signal); step !== undefined; step = await watcher.next(signal)) {
       if (step.kind === "overrun") {
+        cursor = hub.cursorOf(sessionId);
         turn = readTurn(store.reader, inputId) ?? turn;
         const missed = openPrompts(turn);
         yield place({ $case: "gap", value: { requested: undefined, oldestKept: undefined } });
