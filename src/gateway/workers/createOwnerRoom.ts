@@ -4,8 +4,10 @@ import { readTurn } from "../../owner/records/readTurn.js";
 import { toTurn } from "../../owner/records/turnRecord.js";
 import type { ServiceImplementation } from "../../rpc/harness/implementService.js";
 import { failureOf, toFailure } from "../../rpc/wire/failure.js";
+import { findSession } from "../../store/queries/sessions.js";
 import { turnsOfSession } from "../../store/queries/turns.js";
 import type { GatewayContext } from "../gatewayContext.js";
+import { createNotifier } from "../notify/notifier.js";
 import type { OwnerRoom } from "../ports.js";
 import { toWorker } from "./toWorker.js";
 import { turnOffer } from "./turnOffer.js";
@@ -25,6 +27,12 @@ export function createOwnerRoom(
   clientServices: (owner: Owner) => readonly ServiceImplementation[],
 ): { readonly owner: Owner; readonly room: OwnerRoom } {
   const { store, paths, budgets, clock, random, table, secrets, log, config, agents, events, env } = context;
+  const notifier = createNotifier({
+    command: config.notifyCommand,
+    environment: env,
+    clock,
+    log: log.child({ component: "notify" }),
+  });
   const owner = createOwner({
     store,
     paths,
@@ -45,13 +53,18 @@ export function createOwnerRoom(
         onDeliveriesChanged(changed);
       },
       unknownOutcome: (inputId) => {
-        events.publish({ $case: "unknownOutcome", value: { turn: readTurn(store.reader, inputId) } });
+        const turn = readTurn(store.reader, inputId);
+        events.publish({ $case: "unknownOutcome", value: { turn } });
+        const sessionId = turn?.sessionId ?? "";
+        const agent = findSession(store.reader, sessionId)?.agent ?? "";
+        notifier.notify({ kind: "unknown_outcome", inputId, sessionId, agent });
       },
       workerTrouble: (agent, error) => {
         events.publish({ $case: "workerTrouble", value: { agent, failure: toFailure(failureOf(error)) } });
       },
       promptWaiting: (promptId, sessionId) => {
         events.publish({ $case: "promptWaiting", value: { promptId, sessionId } });
+        notifier.notify({ kind: "prompt_waiting", promptId, sessionId });
       },
     },
   });
@@ -94,6 +107,7 @@ export function createOwnerRoom(
         // A worker that was being made ready has no turn that would end it and close its record.
         const { launcher } = owner.parts;
         await Promise.all(launcher.live.map((launch) => launcher.end(launch)));
+        await notifier.close();
       },
     },
   };
