@@ -1,6 +1,7 @@
 import type { Budgets } from "../base/budgets.js";
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
+import { forgetDeliveries } from "../store/deliveries/forgetDeliveries.js";
 import { sweepDeliveries } from "../store/deliveries/sweepDeliveries.js";
 import type { Store } from "../store/store.js";
 import type { AfterCommit } from "./afterCommit.js";
@@ -25,7 +26,8 @@ export interface SweeperOptions {
 }
 
 /**
- * Ends what time has ended: messages that nobody accepted, bodies of dead letters. Clears the store's log after deliveries have
+ * Ends what time has ended: messages that nobody accepted, bodies of dead letters, replies and deliveries that were kept long enough.
+ * Clears the store's log after deliveries have
  * changed, so that a body that was removed is not left there.
  */
 export interface Sweeper {
@@ -45,10 +47,23 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   let running: Promise<void> = Promise.resolve();
   let dirty = false;
   let clearedAt = clock.monotonic();
-  const forget = hub.onAny(() => {
+  const stopListening = hub.onAny(() => {
     dirty = true;
   });
 
+  const forget = async (): Promise<void> => {
+    const { replyRetentionMs, dedupeHorizonMs } = budgets;
+    for (let more = true; more && !stopped;) {
+      const now = clock.now();
+      const result = await store.writer.execute(forgetDeliveries, {
+        repliesEndedBefore: now - replyRetentionMs,
+        endedBefore: now - Math.max(replyRetentionMs, dedupeHorizonMs),
+        now,
+      });
+      dirty ||= result.removed > 0;
+      more = result.more;
+    }
+  };
   const sweep = async (): Promise<void> => {
     for (let more = true; more && !stopped;) {
       const result = await store.writer.execute(sweepDeliveries, {
@@ -60,6 +75,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       afterCommit(result.effects);
       more = result.more;
     }
+    await forget();
     if (!dirty || clock.monotonic() - clearedAt < CLEAR_LOG_INTERVAL_MS) return;
     clearedAt = clock.monotonic();
     dirty = !store.writer.truncateLog();
@@ -79,7 +95,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     async stop() {
       stopped = true;
       cancel();
-      forget();
+      stopListening();
       await running;
     },
   };

@@ -114,3 +114,33 @@ test("after a start the peer is asked about what has expired: never taken is EXP
   expect(inputsOf(south, "bob")).toEqual([]);
   expect(inputsOf(south, "alice")).toHaveLength(1);
 });
+
+test("a reply is kept for its retention, a delivery until its key may be forgotten too; totals go on counting", async () => {
+  const clock = new FakeClock(systemClock.now());
+  const gateway = await use({ name: "home", clock, budgets: { replyRetentionMs: DAY_MS } });
+  await started(gateway, clock);
+  const { delivery } = await send(gateway.client, { body: "kept", requestId: "once" });
+  const { deliveryId } = delivery;
+  const { reply } = await ended(gateway.client, deliveryId);
+  expect(reply?.text).toBe("KEPT");
+  const sweepAfter = async (ms: number, what: string, done: () => boolean): Promise<void> => {
+    clock.jumpWallTime(ms);
+    clock.advance(SWEEP_INTERVAL_MS);
+    await gateway.until(what, () => (done() ? true : undefined));
+    await gateway.until("the sweep waits for the clock", () => (clock.pending > 0 ? true : undefined));
+  };
+  const replies = (): number =>
+    gateway.store.reader.all("SELECT 1 FROM deliveries WHERE reply_text IS NOT NULL").length;
+  const rows = (): number => gateway.store.reader.all("SELECT 1 FROM deliveries").length;
+
+  await sweepAfter(DAY_MS, "the reply is gone", () => replies() === 0);
+  const without = await get(gateway.client, deliveryId);
+  expect([stateName(without), without.reply]).toEqual(["REPLIED", undefined]);
+  expect((await send(gateway.client, { body: "kept", requestId: "once" })).replayed).toBe(true);
+
+  await sweepAfter(DAY_MS, "the delivery is forgotten", () => rows() === 0);
+  expect(await refusal(get(gateway.client, deliveryId))).toMatchObject({ reason: "UNKNOWN_DELIVERY" });
+  const totals = readDeliveryTotals(gateway.store.reader);
+  expect([totals.accepted, totals.states.replied]).toEqual([1, 1]);
+  expect((await send(gateway.client, { body: "kept", requestId: "once" })).replayed).toBe(false);
+});
