@@ -11,6 +11,7 @@ import type { Store } from "../../store/store.js";
 import { BOT_CHAT_TITLE } from "../../store/turns/ensureBotChat.js";
 import type { Door } from "../admission/admit.js";
 import type { AgentDirectory } from "../ports/directory.js";
+import { notOffered } from "../tools/notOffered.js";
 import { toDelivery } from "../wire/deliveryWire.js";
 
 /** The turn that a worker's call belongs to, as its owner has proved it. */
@@ -66,8 +67,8 @@ export interface WorkerMessagesOptions {
 export function createWorkerMessages({ door, agents, store, clock }: WorkerMessagesOptions): WorkerMessages {
   return {
     async sendFromTurn(turn, message) {
-      if (turn.title !== BOT_CHAT_TITLE) throw reasonError("NOT_BOT_CHAT");
-      if (agents.get(turn.agent)?.messaging !== true) throw reasonError("MESSAGING_DISABLED");
+      if (turn.title !== BOT_CHAT_TITLE) throw notOffered("NOT_BOT_CHAT");
+      if (agents.get(turn.agent)?.messaging !== true) throw notOffered("MESSAGING_DISABLED");
       const { delivery, position, replayed } = await door.admit({
         origin: { kind: "agent", agent: turn.agent, sessionId: turn.sessionId, startedBy: turn.inputAuthorId },
         key: message.requestId,
