@@ -202,7 +202,7 @@ test("OW-R31 OC-16 heartbeats are no progress: an idle turn ends, but not inside
   });
   const { promptId } = await asking.run.next("promptRaised");
   // Nothing answers the Stop that idleness brings, so that its ladder ends the turn.
-  expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason: "TURN_STOP_TIMEOUT" });
+  expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason: "TURN_IDLE" });
   await worker.next("stop");
   expect(busy.run.kinds).not.toContain("turnEnded");
   await gateway().client.reply(promptId, "an answer");

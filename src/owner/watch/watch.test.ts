@@ -106,31 +106,31 @@ test("in any order of pushes and reads a viewer sees every change in order, or a
       const hub = hubOf(10_000);
       const watcher = new Watcher(false);
       hub.open("s", watcher, undefined);
-      const told: string[] = [];
-      const seen: string[] = [];
+      let told = "";
+      let seen = "";
       let text = 0;
       const read = async (): Promise<void> => {
         const next = await watcher.next(AbortSignal.timeout(1_000));
         if (next?.kind !== "update") throw new Error("no update");
         const { update } = next.update;
         if (update?.$case === "events") {
-          for (const { event } of update.value.events) if (event?.$case === "delta") seen.push(...event.value.text);
-        } else seen.push("|");
+          for (const { event } of update.value.events) if (event?.$case === "delta") seen += event.value.text;
+        } else seen += "|";
       };
       for (const kind of steps) {
         if (kind === "events") {
           const letter = String.fromCharCode(97 + (text++ % 26));
-          told.push(letter);
+          told += letter;
           hub.publish("s", events(letter));
         } else if (kind === "mark") {
-          told.push("|");
+          told += "|";
           hub.publish("s", mark("m"));
         } else if (seen.length < told.length) {
           await read();
         }
       }
       while (seen.length < told.length) await read();
-      expect(seen.join("")).toBe(told.join(""));
+      expect(seen).toBe(told);
     }),
     { numRuns: 100 },
   );

@@ -1,0 +1,155 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+
+import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
+import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import { sessionOf } from "../kit/turnClient.js";
+import { useForeignWorkers } from "../kit/useForeignWorkers.js";
+import { useTestGateway } from "../kit/useTestGateway.js";
+import { waitUntil } from "../kit/waitFor.js";
+
+const workers = useForeignWorkers();
+const gateway = useTestGateway({
+  agents: {
+    echo: { runtime: "echo" },
+    foreign: { runtime: "command", worker: { command: workers.command } },
+  },
+  maxWorkers: 2,
+  budgets: { finishWaitMs: 3_500, storeCallMs: 3_000 },
+});
+
+test("A2-1 a watch that was cut comes back with its cursor and sees every change once, in order", async () => {
+  const { client, connect } = gateway();
+  const run = client.run("foreign", "hello");
+  const sessionId = await sessionOf(run);
+  const whole = connect().watch(sessionId);
+  await whole.next("snapshot");
+  const cut = connect().watch(sessionId);
+  const { cursor: start } = await cut.first("snapshot", ({ update }) => update?.$case === "snapshot");
+  const worker = await workers.next();
+  await worker.running();
+  worker.startTool("one");
+  await cut.next("events");
+  cut.cancel();
+  await cut.ended();
+  const { cursor } = cut.items.at(-1) ?? {};
+  worker.send({
+    $case: "events",
+    value: { events: [{ event: { $case: "delta", value: { text: "b", channel: 1 } } }] },
+  });
+  await whole.saw("b");
+  const resumed = connect().watch(sessionId, { cursor });
+  await resumed.saw("b");
+  expect(resumed.kinds).not.toContain("gap");
+  expect(resumed.kinds).not.toContain("snapshot");
+  worker.result({ finalResponse: "b" });
+  await worker.next("finish");
+  worker.exit(0);
+  await Promise.all([whole.outcome(), resumed.outcome()]);
+  const seen = [...cut.items.slice(1), ...resumed.items].map((one) => one.cursor?.sequence ?? 0n);
+  expect(seen).toEqual([...seen].sort((a, b) => Number(a - b)));
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(seen[0]).toBe((start?.sequence ?? 0n) + 1n);
+  // Streamed events go with their turn's end: a cursor before them is a gap, never silence.
+  const late = connect().watch(sessionId, { cursor });
+  await late.next("gap");
+  expect((await late.next("snapshot")).messages.map(({ text }) => text)).toEqual(["hello", "b"]);
+  for (const watch of [whole, resumed, late]) watch.cancel();
+});
+
+test("A2-1 a cursor of another epoch is a gap and a snapshot", async () => {
+  const { client, connect } = gateway();
+  const run = client.run("echo", "hello");
+  await run.outcome();
+  const watch = connect().watch(await sessionOf(run), { cursor: { epoch: 0n, sequence: 1n } });
+  await watch.next("snapshot");
+  expect(watch.kinds.slice(0, 2)).toEqual(["gap", "snapshot"]);
+  watch.cancel();
+});
+
+test("turns beyond the cap wait, a turn that waits for a person gives its place up, and all get their turn", async () => {
+  const { client, rooms } = gateway();
+  const asking = client.run("echo", "!approve one");
+  const { promptId } = await asking.next("promptRaised");
+  await waitUntil("the turn that waits holds no place", () => rooms.owner.counts().inUse === 0);
+  const [second, third, fourth] = [2, 3, 4].map((text) => client.run("foreign", String(text)));
+  if (second === undefined || third === undefined || fourth === undefined) throw new Error("no turns");
+  const one = await workers.next();
+  const two = await workers.next();
+  await Promise.all([one.running(), two.running()]);
+  await fourth.next("inputQueued");
+  expect(rooms.owner.counts().inUse).toBe(2);
+  expect(fourth.kinds).toEqual(["inputQueued"]);
+  // The person's answer lets the waiting turn go on although the cap is full: it cannot be held up by those behind it.
+  await client.choose(promptId, 1);
+  expect(await asking.outcome()).toMatchObject({ outcome: "COMPLETED", reason: "" });
+  one.result();
+  await one.next("finish");
+  one.exit(0);
+  const three = await workers.next();
+  await three.running();
+  for (const worker of [two, three]) {
+    worker.result();
+    await worker.next("finish");
+    worker.exit(0);
+  }
+  for (const run of [second, third, fourth]) expect((await run.outcome()).outcome).toBe("COMPLETED");
+});
+
+test("a session with many inputs does not hold back another: each gets its turn in between", async () => {
+  const { client, rows } = gateway();
+  const busy = client.run("echo", "!approve hold");
+  const busySession = await sessionOf(busy);
+  const other = client.run("echo", "!approve hold too");
+  const otherSession = await sessionOf(other);
+  const prompts = [(await busy.next("promptRaised")).promptId, (await other.next("promptRaised")).promptId];
+  const followers = [1, 2, 3].map((text) => client.say(busySession, String(text)));
+  followers.push(client.say(otherSession, "other"));
+  await followers.at(-1)?.next("inputQueued");
+  for (const promptId of prompts) await client.choose(promptId, 1);
+  await Promise.all(followers.map((follower) => follower.outcome()));
+  const order = rows<{ text: string }>(
+    "SELECT text FROM inputs WHERE session_id IN (?, ?) ORDER BY started_at, sequence",
+    busySession,
+    otherSession,
+  ).map(({ text }) => text);
+  expect(order.indexOf("other")).toBeLessThan(order.indexOf("3"));
+});
+
+test("a Bot Chat goes on behind an unknown outcome: the next message runs, a boundary is written", async () => {
+  const { client, rows } = gateway();
+  const send = async (body: string): Promise<string> => {
+    const { delivery } = await unaryCall(client.client, DirectMessageServiceService.sendDirectMessage, {
+      requestId: randomUUID(),
+      target: "agent:foreign",
+      body,
+      inReplyTo: "",
+      onBehalfOf: "",
+      trace: undefined,
+    });
+    return delivery?.deliveryId ?? "";
+  };
+  const first = await send("first");
+  const worker = await workers.next();
+  await worker.running();
+  worker.startTool("one");
+  worker.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 1n } });
+  await worker.next("ack");
+  worker.exit(1);
+  await send("second");
+  const next = await workers.next();
+  await next.running();
+  next.result({ finalResponse: "went on" });
+  await next.next("finish");
+  const seen = rows<{ text: string; boundary: number }>(
+    "SELECT messages.text, boundary FROM messages JOIN sessions USING (session_id) WHERE bot_chat = 1 ORDER BY row",
+  );
+  expect(seen.map(({ text, boundary }) => (boundary === 1 ? "boundary" : text))).toEqual([
+    "first",
+    "boundary",
+    "second",
+    "went on",
+  ]);
+  const [delivery] = rows<{ state: string }>("SELECT state FROM deliveries WHERE delivery_id = ?", first);
+  expect(delivery?.state.toUpperCase()).toBe("UNKNOWN");
+});
