@@ -5,6 +5,7 @@ import type { CommandContext } from "./commandContext.js";
 import { createCommandContext } from "./commandContext.js";
 import { EXIT_CODES_HELP } from "./exitCode.js";
 import type { ConnectionOptions } from "./gatewayClient.js";
+import { addPeerCommands } from "./peerCommands.js";
 import type { Terminal } from "./terminal.js";
 
 interface GlobalOptions extends ConnectionOptions {
@@ -103,6 +104,8 @@ export function createProgram(terminal: Terminal, exit: (code: number) => void):
     example(dm.command("watch <delivery>").description("follow a delivery to its end"), "dm watch del_..."),
     async (context, id: string) => (await import("./commands/dm.js")).dmWatch(context, id),
   );
+
+  addPeerCommands(program, dm, { run, example });
 
   run(example(program.command("agents").description("list the agents of the home"), "agents"), async (context) =>
     (await import("./commands/agents.js")).agents(context),

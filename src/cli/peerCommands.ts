@@ -1,0 +1,101 @@
+import type { Command } from "commander";
+
+import type { CommandContext } from "./commandContext.js";
+import type { InviteOptions, PeerUpdateOptions } from "./commands/peers.js";
+
+/** How {@link addPeerCommands} gives a command its action and its example. */
+export interface CommandKit {
+  readonly run: (command: Command, action: (context: CommandContext, ...args: never[]) => Promise<unknown>) => Command;
+  readonly example: (command: Command, line: string) => Command;
+}
+
+/** Adds `peers`, `destinations`, and the commands of `dm` that change a delivery. */
+export function addPeerCommands(program: Command, dm: Command, { run, example }: CommandKit): void {
+  const peers = program.command("peers").alias("peer").description("pair with other gateways, list and revoke them");
+  run(
+    example(
+      peers
+        .command("invite")
+        .description("make an invite and print its code; it is good once, for ten minutes")
+        .option("--name <name>", "what the other gateway will be called here (default: what it calls itself)")
+        .option("--address <address>", "where it shall dial, <host>:<port> (default: the peer listener)")
+        .option("--agent <agent...>", "the agents that it may reach (default: all that are not private)")
+        .option("--connector", "invite a relay connector"),
+      "peers invite --name laptop",
+    ),
+    async (context, options: InviteOptions) => (await import("./commands/peers.js")).peersInvite(context, options),
+  );
+  run(
+    example(
+      peers
+        .command("join <code>")
+        .description("pair with the gateway whose invite this is")
+        .option("--name <name>", "what it will be called here (default: what it calls itself)"),
+      "peers join tal1.... --name office",
+    ),
+    async (context, code: string, options: { name?: string }) =>
+      (await import("./commands/peers.js")).peersJoin(context, code, options),
+  );
+  run(
+    example(peers.command("list", { isDefault: true }).description("list peers and connectors"), "peers list"),
+    async (context) => (await import("./commands/peers.js")).peersList(context),
+  );
+  run(
+    example(
+      peers
+        .command("update <peer>")
+        .description("change a peer's address or the agents that it may reach")
+        .option("--address <address>", "where it listens, <host>:<port>")
+        .option("--agent <agent...>", "the agents that it may reach")
+        .option("--all-agents", "it may reach all that are not private"),
+      "peers update laptop --agent main",
+    ),
+    async (context, name: string, options: PeerUpdateOptions) =>
+      (await import("./commands/peers.js")).peersUpdate(context, name, options),
+  );
+  run(
+    example(
+      peers.command("revoke <peer>").description("end a pairing: cut it at once and end the messages to it"),
+      "peers revoke laptop",
+    ),
+    async (context, name: string) => (await import("./commands/peers.js")).peersRevoke(context, name),
+  );
+
+  const destinations = program.command("destinations").description("see, hold and release where messages go");
+  run(
+    example(
+      destinations.command("list", { isDefault: true }).description("list the gateways that messages go to"),
+      "destinations list",
+    ),
+    async (context) => (await import("./commands/destinations.js")).destinationsList(context),
+  );
+  run(
+    example(
+      destinations
+        .command("hold <destination> <reason...>")
+        .description("keep its messages waiting; who, when and why are kept"),
+      "destinations hold laptop It is being moved",
+    ),
+    async (context, name: string, reason: string[]) =>
+      (await import("./commands/destinations.js")).destinationsHold(context, name, reason.join(" ")),
+  );
+  run(
+    example(
+      destinations.command("release <destination>").description("end a hold, and try the destination at once"),
+      "destinations release laptop",
+    ),
+    async (context, name: string) => (await import("./commands/destinations.js")).destinationsRelease(context, name),
+  );
+
+  run(
+    example(
+      dm.command("cancel <delivery>").description("withdraw a message that has not started"),
+      "dm cancel del_...",
+    ),
+    async (context, id: string) => (await import("./commands/dmChange.js")).dmCancel(context, id),
+  );
+  run(
+    example(dm.command("redrive <delivery>").description("send a dead letter again"), "dm redrive del_..."),
+    async (context, id: string) => (await import("./commands/dmChange.js")).dmRedrive(context, id),
+  );
+}
