@@ -12,7 +12,7 @@ import {
 } from "../gen/talaria/types/v1/result.js";
 import { reasonNumber } from "../rpc/reasonNumber.js";
 import type { RuntimeAnswer, RuntimeBilling } from "./runtimes/runtime.js";
-import { cutToBytes } from "./toolPayload.js";
+import { cutToBytes } from "../base/toolPayload.js";
 import type { UsageTotals } from "./usageTally.js";
 
 /** Longest answer that the receipt carries itself, and longest piece of a longer one, bytes of UTF-8. */

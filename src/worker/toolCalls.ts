@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.js";
 import { cutToCodePoints } from "../base/codePoints.js";
 import type { TurnEvent } from "../gen/talaria/types/v1/event.js";
 import { RpcError } from "../rpc/rpcError.js";
-import { showArguments, showResult } from "./toolPayload.js";
+import { showArguments, showResult } from "../base/toolPayload.js";
 
 /** A tool call of a runtime. */
 export interface ToolCallRequest {

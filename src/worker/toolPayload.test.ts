@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ToolStarted } from "../gen/talaria/types/v1/event.js";
-import { cutToBytes, showArguments, showResult } from "./toolPayload.js";
+import { cutToBytes, showArguments, showResult } from "../base/toolPayload.js";
 
 const same = (text: string): string => text;
 

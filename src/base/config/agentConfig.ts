@@ -59,7 +59,7 @@ export interface AgentConfig {
     readonly turnLimitMs?: number;
     /** Longest time without progress in milliseconds; 0 = no bound; absent = the home's. */
     readonly noProgressMs?: number;
-    /** Heap limit of its worker in MiB; absent = Node's own. */
+    /** Most resident memory of its worker's processes in MiB, and the heap limit of a worker of ours; absent = no bound. */
     readonly memoryMib?: number;
   };
   /** Commands run around a turn. */
@@ -100,7 +100,7 @@ export const agentConfigSchema = z
       .strictObject({
         turn_limit_ms: z.int().min(0).optional(),
         no_progress_ms: z.int().min(0).optional(),
-        memory_mib: z.int().min(32).max(65_536).optional(),
+        memory_mib: z.int().min(96).max(65_536).optional(),
       })
       .prefault({}),
     hooks: z.strictObject({ before_turn: command.optional(), after_turn: command.optional() }).prefault({}),

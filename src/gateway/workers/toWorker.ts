@@ -7,7 +7,7 @@ import type { Launch } from "../../owner/launch/launch.js";
 import { phaseOnWire } from "../../owner/phase/phaseOnWire.js";
 import type { TurnRun } from "../../owner/turn/turnRun.js";
 import { toTimestamp } from "../../rpc/wire/times.js";
-import { residentBytesOf } from "./residentBytes.js";
+import { residentBytesOf } from "../../base/residentBytes.js";
 
 const FACTORS: Readonly<Record<OwnEvidence["factors"][number], ProofFactor>> = {
   token: ProofFactor.PROOF_FACTOR_TOKEN,

@@ -18,3 +18,9 @@ export function stopReason(cause: StopCause): Reason {
       return "TURN_STOPPED";
   }
 }
+
+/** The reason of a turn that did not end when it was stopped: why it was stopped, where that was not a person's wish. */
+export function forcedReason(cause: StopCause): Reason {
+  const reason = stopReason(cause);
+  return reason === "TURN_STOPPED" ? "TURN_STOP_TIMEOUT" : reason;
+}

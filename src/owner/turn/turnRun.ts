@@ -32,10 +32,12 @@ import { workspaceOf } from "./bootstrapFrame.js";
 import { exitError, lossError, saysNothing, workerError } from "./lossError.js";
 import { lossOutcome } from "./lossOutcome.js";
 import { OpenTools } from "./openTools.js";
+import { overMemory } from "./overMemory.js";
 import { persistently } from "./persistently.js";
 import { type LatchedStop, latchStop } from "./latchStop.js";
 import type { StopSteps } from "./stopLadder.js";
-import { stopReason } from "./stopReason.js";
+import { eventsUpdate } from "./shownEvents.js";
+import { forcedReason, stopReason } from "./stopReason.js";
 import { storeResult } from "./storeResult.js";
 import { turnDesk } from "./turnDesk.js";
 import { turnBounds } from "./turnBounds.js";
@@ -209,6 +211,7 @@ export class TurnRun {
     if (!mayArrive(this.#phase, frame.$case)) {
       throw reasonError("FRAME_OUT_OF_PHASE", { frame: frame.$case, phase: this.#phase });
     }
+    const { hub, secrets } = this.#parts;
     this.#watch?.frame();
     switch (frame.$case) {
       case "ready":
@@ -218,10 +221,7 @@ export class TurnRun {
         this.#tools.add(frame.value.events);
         this.runningText.add(frame.value.events);
         this.#watch?.progress();
-        this.#parts.hub.publish(this.#sessionId, {
-          $case: "events",
-          value: { executionId: this.fence.executionId, events: frame.value.events },
-        });
+        hub.publish(this.#sessionId, eventsUpdate(this.fence.executionId, frame.value.events, secrets));
         return;
       case "approval":
       case "clarify":
@@ -241,6 +241,7 @@ export class TurnRun {
         return;
       case "heartbeat":
         this.#launch?.group.note();
+        if (overMemory(this.claimed, this.#launch)) this.stop(StopCause.STOP_CAUSE_MEMORY);
         return;
       case "hello":
       case "dryRunDone":
@@ -305,11 +306,11 @@ export class TurnRun {
     return {
       ask: () => this.#link?.send({ $case: "stop", value: { cause } }),
       terminate: () => {
-        this.#lossReason = "TURN_STOP_TIMEOUT";
+        this.#lossReason = forcedReason(cause);
         this.#signal("SIGTERM");
       },
       kill: () => {
-        this.#endByForce("TURN_STOP_TIMEOUT");
+        this.#endByForce(forcedReason(cause));
       },
     };
   }
@@ -391,9 +392,7 @@ export class TurnRun {
     const shown = phaseOnWire(this.#phase);
     this.#phase = next;
     if (phaseOnWire(next) === shown) return;
-    this.#parts.hub.publish(this.#sessionId, {
-      $case: "phaseChanged",
-      value: { executionId: this.fence.executionId, phase: phaseOnWire(next) },
-    });
+    const value = { executionId: this.fence.executionId, phase: phaseOnWire(next) };
+    this.#parts.hub.publish(this.#sessionId, { $case: "phaseChanged", value });
   }
 }

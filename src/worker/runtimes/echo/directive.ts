@@ -20,6 +20,7 @@ export type Directive =
   | { readonly verb: "dm"; readonly target: string; readonly body: string }
   | { readonly verb: "check"; readonly deliveryId: string }
   | { readonly verb: "sleep" | "spin" | "mute"; readonly ms: number }
+  | { readonly verb: "hold"; readonly mebibytes: number }
   | { readonly verb: "flood"; readonly count: number; readonly burst: number; readonly bytes: number }
   | { readonly verb: "hang-child" | "leave-child" | "silent" | "history" | "deaf" }
   | { readonly verb: "crash"; readonly how: { readonly code: number } | { readonly signal: NodeJS.Signals } }

@@ -29,6 +29,7 @@ export const DIRECTIVES = {
   check: { usage: "!check DELIVERY_ID", help: "Looks at a delivery; `last` is the one this turn sent last." },
   sleep: { usage: "!sleep MS", help: "Waits; Stop ends the wait." },
   spin: { usage: "!spin MS", help: "Keeps the worker's loop busy, so that nothing else runs in it." },
+  hold: { usage: "!hold MIB", help: "Holds so much memory until the turn's end." },
   flood: {
     usage: "!flood COUNT [BURST] [BYTES]",
     help: "Streams COUNT deltas of BYTES (default 32) as reasoning, BURST (default 1) in each turn of the loop.",

@@ -17,7 +17,7 @@ export function echoRuntime(): Runtime {
 async function runScript(context: TurnContext): Promise<RuntimeAnswer> {
   const steps = parseScript(context.assignment.input.text);
   const silent = steps.some((step) => step.kind === "directive" && step.directive.verb === "silent");
-  const turn: EchoTurn = { context, signal: context.signal, lastDeliveryId: "" };
+  const turn: EchoTurn = { context, signal: context.signal, lastDeliveryId: "", held: [] };
   const answer: string[] = [];
   const emit = async (pieces: Iterable<string>): Promise<void> => {
     if (silent) return;

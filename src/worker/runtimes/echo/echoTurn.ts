@@ -7,4 +7,6 @@ export interface EchoTurn {
   signal: AbortSignal;
   /** Delivery that was sent last; empty before. */
   lastDeliveryId: string;
+  /** Memory that is held until the turn's end. */
+  readonly held: Buffer[];
 }

@@ -8,6 +8,8 @@ import { DIRECTIVES, isVerb, type Verb } from "./directives.js";
 const LONGEST_MS = 86_400_000;
 const MOST_DELTAS = 100_000_000;
 const MOST_DELTA_BYTES = 65_536;
+/** Most memory that is held, MiB. */
+const MOST_HELD_MIB = 4_096;
 const LONGEST_ANSWER = 64 * 1_048_576;
 
 /** Reads a line that starts with `!`, without that character. @returns the directive, or what is wrong with the line. */
@@ -47,6 +49,10 @@ function read(verb: Verb, rest: string): Directive | undefined {
     case "mute": {
       const ms = whole(rest, LONGEST_MS);
       return ms === undefined ? undefined : { verb, ms };
+    }
+    case "hold": {
+      const mebibytes = whole(rest, MOST_HELD_MIB);
+      return mebibytes === undefined ? undefined : { verb, mebibytes };
     }
     case "flood": {
       const [count, burst = 1, bytes = 32, ...more] = words(rest).map((word) => whole(word, MOST_DELTAS) ?? -1);

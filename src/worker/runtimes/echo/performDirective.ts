@@ -52,6 +52,10 @@ export async function performDirective(
     case "spin":
       await spin(context.clock, directive.ms);
       return undefined;
+    case "hold":
+      // Filled, so that the pages are there; kept by the turn, so that they stay.
+      turn.held.push(Buffer.alloc(directive.mebibytes * 1_048_576, 1));
+      return undefined;
     case "flood":
       await say(await flood(turn, directive.count, directive.burst, directive.bytes));
       return undefined;

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 
-import type { ProcessTable } from "../../base/processTable.js";
-import { groupMembers } from "../../base/processTable.js";
+import type { ProcessTable } from "./processTable.js";
+import { groupMembers, systemProcessTable } from "./processTable.js";
 
 /** Resident memory of a process group in bytes, shared pages counted for each process; 0 where the system does not say (Linux does). */
-export function residentBytesOf(processGroup: number, table: ProcessTable): number {
+export function residentBytesOf(processGroup: number, table: ProcessTable = systemProcessTable): number {
   let kilobytes = 0;
   for (const { pid } of groupMembers(processGroup, table)) kilobytes += residentKilobytes(pid);
   return kilobytes * 1_024;

@@ -1,5 +1,5 @@
-import { cutToCodePoints } from "../base/codePoints.js";
-import { LIMITS } from "../base/limits.js";
+import { cutToCodePoints } from "./codePoints.js";
+import { LIMITS } from "./limits.js";
 
 /** Arguments as they may be shown to viewers. */
 export interface ShownArguments {
