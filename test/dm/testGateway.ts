@@ -49,6 +49,8 @@ export interface TestGatewayOptions {
   /** Kept by the caller for a restart; default a fresh directory. */
   readonly home?: string;
   readonly identity?: Identity;
+  /** Port of its peer listener; default a free one. */
+  readonly peerPort?: number;
   readonly agents?: readonly AgentEntry[];
   readonly budgets?: Partial<Budgets>;
   readonly clock?: Clock;
@@ -150,7 +152,7 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
     transport: {
       kind: "tls",
       host: "127.0.0.1",
-      port: 0,
+      port: options.peerPort ?? 0,
       tlsOptions: serverTlsOptions(leaves),
       onServer: (server) => keepLeafFresh(server, leaves),
       authorize: (socket) => {
