@@ -18,11 +18,11 @@ const gateway = useTestGateway({
     echo: { runtime: "echo" },
     foreign,
     hasty: { ...foreign, limits: { turn_limit_ms: 700 } },
-    restless: { ...foreign, limits: { no_progress_ms: 500 } },
+    restless: { ...foreign, limits: { no_progress_ms: 1_500 } },
     absent: { runtime: "command", worker: { command: ["/no/such/program"] } },
     rude: { runtime: "command", worker: { command: ["sh", "-c", "exit 5"] } },
   },
-  budgets: { heartbeatMissedMs: 1_500, exitAfterFinishedMs: 600 },
+  budgets: { heartbeatMissedMs: 3_000, exitAfterFinishedMs: 600 },
   poolSize: 1,
 });
 

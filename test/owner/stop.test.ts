@@ -78,6 +78,8 @@ test("AD-6 Stop after the result changes nothing", async () => {
 test("AD-6 Stop and result at the same moment leave one outcome", async () => {
   const { run, worker } = await begin();
   await worker.running();
+  worker.say("close");
+  await run.saw("close");
   const stopped = gateway()
     .client.stop(await run.started())
     .then(

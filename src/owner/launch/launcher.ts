@@ -131,7 +131,7 @@ export class Launcher {
     });
     launch.attached.then(cancel, cancel);
     void launch.exited.then((exit) => {
-      launch.group.note();
+      launch.group.noteAtExit();
       tokens.forget(launch);
       forgetSecret();
       log.debug({ launch: launch.id, ...exit }, "a launched process ended");

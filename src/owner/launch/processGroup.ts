@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.js";
-import type { ProcessIdentity } from "../../base/processIdentity.js";
+import type { ProcessFacts, ProcessIdentity } from "../../base/processIdentity.js";
 import type { ProcessTable } from "../../base/processTable.js";
 import { groupMembers } from "../../base/processTable.js";
 import type { SignalOutcome } from "../../base/signalProcess.js";
@@ -27,17 +27,20 @@ export class ProcessGroup {
     return this.#leader.pid;
   }
 
-  /**
-   * Notes who is in the group. While its leader lives, or in the very moment it ended, the number cannot be anybody else's:
-   * members of the leader's session that are not the leader's number reborn are the launch's own.
-   */
+  /** Notes who is in the group, while its leader or a noted member lives: its number cannot be anybody else's then. */
   note(): void {
+    const known = [this.#leader, ...this.#members.values()];
+    const proved = known.some(({ pid, birthTicks }) => {
+      const facts = this.#table.read(pid);
+      return facts?.birthTicks === birthTicks && facts.processGroup === this.id;
+    });
+    if (proved) this.#noteMembers();
+  }
+
+  /** Notes who is left, in the very moment in which the leader has ended: its number was not given to anybody else yet. */
+  noteAtExit(): void {
     const now = this.#table.read(this.#leader.pid);
-    if (now !== undefined && now.birthTicks !== this.#leader.birthTicks) return;
-    for (const { pid, birthTicks, session } of groupMembers(this.id, this.#table)) {
-      if (session !== 0 && session !== this.id) continue;
-      this.remember({ pid, birthTicks });
-    }
+    if (now === undefined || now.birthTicks === this.#leader.birthTicks) this.#noteMembers();
   }
 
   /** Notes a member that is known from elsewhere, such as the launch record. */
@@ -69,7 +72,14 @@ export class ProcessGroup {
     }
   }
 
-  #living(): readonly ProcessIdentity[] {
+  /** Members of the leader's session: another one in the group has come from elsewhere. */
+  #noteMembers(): void {
+    for (const { pid, birthTicks, session } of this.#living()) {
+      if (session === 0 || session === this.id) this.remember({ pid, birthTicks });
+    }
+  }
+
+  #living(): readonly ProcessFacts[] {
     return groupMembers(this.id, this.#table);
   }
 }
