@@ -16,7 +16,7 @@ async function two() {
   return { north: at(north.home), south: at(south.home) };
 }
 
-test("two gateways pair by an invite, exchange messages, and part by a revocation", async () => {
+test("DM103 two gateways pair by an invite, exchange messages, and part by a revocation", async () => {
   const { north, south } = await two();
   const invited = await north("peers", "invite");
   expect(invited.code).toBe(0);

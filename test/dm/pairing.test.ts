@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { FakeClock } from "../../src/base/testing/fakeClock.js";
@@ -7,8 +9,10 @@ import { DEFAULT_BUDGETS } from "../../src/base/budgets.js";
 import { PeerServiceService } from "../../src/gen/talaria/dm/v1/peer_service.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
+import { revokePeer } from "../../src/store/peers/changePeer.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { deliverRequest, ended, get, refusal, send, stateName } from "./calls.js";
+import { cutIn, inviteOf, join, linked, request } from "./invites.js";
 import {
   agentEntry,
   freshHome,
@@ -21,7 +25,6 @@ import {
 
 const open: TestGateway[] = [];
 const homes: string[] = [];
-let requests = 0;
 
 async function use(options: TestGatewayOptions): Promise<TestGateway> {
   const gateway = await testGateway(options);
@@ -40,40 +43,6 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((gateway) => gateway.close()));
   for (const home of homes.splice(0)) removeHome(home);
 });
-
-function request(): string {
-  requests += 1;
-  return `req-${String(requests)}`;
-}
-
-async function inviteOf(gateway: TestGateway, more: { name?: string; grants?: readonly string[] } = {}) {
-  const { code } = await gateway.dm.registry.invite({
-    principal: "client:cli",
-    requestId: request(),
-    name: more.name ?? "",
-    address: gateway.peerAddress,
-    grants: more.grants,
-    connector: false,
-  });
-  return code;
-}
-
-function join(gateway: TestGateway, code: string, name = "") {
-  return gateway.dm.registry.join({ requestId: request(), code, name, ownAddress: gateway.peerAddress });
-}
-
-function cutIn(gateway: TestGateway): (pin: string) => number {
-  return (pin) => {
-    const cut = gateway.listeners.flatMap(({ connections }) =>
-      connections.list().filter(({ identity }) => identity?.pin === pin),
-    );
-    for (const connection of cut) connection.destroy();
-    return cut.length;
-  };
-}
-
-const linked = (gateway: TestGateway, peer: string): Promise<true> =>
-  gateway.until(`${peer} is connected`, () => (gateway.dm.wayTo(peer)?.connected === true ? true : undefined));
 
 describe("an invite", () => {
   test("makes two gateways that knew nothing of one another exchange messages, both ways", async () => {
@@ -109,6 +78,43 @@ describe("an invite", () => {
     expect(await refusal(join(west, code))).toMatchObject({ reason: "INVITE_EXPIRED" });
     expect(north.book.list()).toHaveLength(1);
     expect(west.book.list()).toEqual([]);
+  });
+
+  test("that two keys redeem at once serves one of them", async () => {
+    const north = await use({ name: "north" });
+    const [west, east] = await Promise.all([use({ name: "west" }), use({ name: "east" })]);
+    const code = await inviteOf(north);
+    const outcomes = await Promise.allSettled([join(west, code), join(east, code)]);
+    const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+    expect(refused).toMatchObject([{ reason: { reason: "INVITE_EXPIRED" } }]);
+    expect(north.book.list()).toHaveLength(1);
+  });
+
+  test("redeemed by a gateway that cannot be dialled lets it write, and refuses what cannot reach it", async () => {
+    const { north, south } = await two();
+    const code = await inviteOf(north);
+    await south.dm.registry.join({ requestId: request(), code, name: "", ownAddress: "" });
+    const { delivery } = await send(south.client, { target: "north/bob", body: "hi" });
+    expect(await ended(south.client, delivery.deliveryId)).toMatchObject({ reply: { text: "HI" } });
+    expect(await refusal(send(north.client, { target: "south/bob" }))).toMatchObject({ reason: "TARGET_OFFLINE" });
+    await north.dm.registry.update({ name: "south", address: south.peerAddress });
+    const back = await send(north.client, { target: "south/bob", body: "ho" });
+    expect(await ended(north.client, back.delivery.deliveryId)).toMatchObject({ reply: { text: "HO" } });
+  });
+
+  test("makes no code twice for one request, and keeps no secret", async () => {
+    const { north } = await two();
+    const invite = { principal: "client:cli", requestId: "same", name: "", address: "x:1", grants: undefined };
+    const { code } = await north.dm.registry.invite({ ...invite, connector: false });
+    expect(await refusal(north.dm.registry.invite({ ...invite, connector: false }))).toMatchObject({
+      reason: "ALREADY_EXISTS",
+    });
+    const parsed = parseInvite(code);
+    if (parsed.kind !== "invite") throw new Error("no invite");
+    const secret = Buffer.from(parsed.invite.secret);
+    for (const file of ["state.db", "state.db-wal"]) {
+      expect(readFileSync(resolve(north.home, file)).includes(secret)).toBe(false);
+    }
   });
 
   test("is good for ten minutes", async () => {
@@ -215,6 +221,19 @@ describe("a revoked peer", () => {
     expect(await refusal(north.dm.registry.revoke("nobody", cutIn(north)))).toMatchObject({ reason: "UNKNOWN_PEER" });
   });
 
+  test("has its messages ended by the next start, where the gateway was killed in between", async () => {
+    const home = freshHome();
+    const { north, south } = await two({ home });
+    await join(south, await inviteOf(north));
+    await north.dm.registry.hold("south", "client:cli", "to keep it here");
+    const { delivery } = await send(north.client, { target: "south/bob" });
+    await north.store.writer.execute(revokePeer, { name: "south", now: systemClock.now() });
+    await north.close();
+    const again = await use({ name: "north", home, identity: north.identity });
+    await again.start();
+    expect(await ended(again.client, delivery.deliveryId)).toMatchObject({ failure: { reason: 330 } });
+  });
+
   test("keeps what it sends waiting, and a fresh pairing lets it through", async () => {
     const { north, south } = await two();
     await join(south, await inviteOf(north));
@@ -289,45 +308,5 @@ describe("a peer's grants", () => {
     expect(await roster()).toEqual(["alice", "carl"]);
     await north.dm.registry.update({ name: "south", grants: { agents: undefined } });
     expect(await roster()).toEqual(["alice", "bob", "carl"]);
-  });
-});
-
-describe("a destination", () => {
-  test("that is held keeps its mail waiting across a restart, and sends it in order once released", async () => {
-    const home = freshHome();
-    const { north, south } = await two({ home });
-    await join(south, await inviteOf(north));
-    await north.dm.registry.hold("south", "client:ops", "moving house");
-    const sent = [];
-    for (const body of ["one", "two", "three"]) sent.push(await send(north.client, { target: "south/bob", body }));
-    await north.close();
-    const again = await use({ name: "north", home, identity: north.identity });
-    await again.start();
-    await linked(again, "south");
-    expect(readDeliveryTotals(again.store.reader).states.queued).toBe(3);
-    expect(inputsOf(south, "bob")).toEqual([]);
-    await again.dm.registry.release("south");
-    for (const { delivery } of sent) {
-      expect(stateName(await ended(again.client, delivery.deliveryId))).toBe("REPLIED");
-    }
-    expect(inputsOf(south, "bob").map(({ text }) => text)).toEqual(["one", "two", "three"]);
-    expect(await refusal(again.dm.registry.hold("nobody", "x", "y"))).toMatchObject({ reason: "UNKNOWN_PEER" });
-  });
-
-  test("whose breaker is open is tried at once when it is released", async () => {
-    const { north, south } = await two({ budgets: { peerRetryMinMs: 3_600_000, peerRetryMaxMs: 3_600_000 } });
-    await join(south, await inviteOf(north));
-    await linked(north, "south");
-    await south.close();
-    await north.until("the breaker is open", () =>
-      north.store.reader.get<{ failures: number }>("SELECT failures FROM destinations WHERE failures > 0"),
-    );
-    const back = await use({ name: "south", home: south.home, identity: south.identity });
-    await back.start();
-    await north.dm.registry.update({ name: "south", address: back.peerAddress });
-    const { delivery } = await send(north.client, { target: "south/bob", body: "now" });
-    expect(north.dm.wayTo("south")?.connected).toBe(false);
-    await north.dm.registry.release("south");
-    expect(await ended(north.client, delivery.deliveryId)).toMatchObject({ reply: { text: "NOW" } });
   });
 });

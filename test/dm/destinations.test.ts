@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.js";
+import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
+import { readDestination } from "../../src/store/deliveries/destinations.js";
+import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
+import { ended, get, refusal, send, stateName } from "./calls.js";
+import { inviteOf, join, linked } from "./invites.js";
+import {
+  freshHome,
+  inputsOf,
+  removeHome,
+  testGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "./testGateway.js";
+
+const open: TestGateway[] = [];
+const homes: string[] = [];
+
+async function use(options: TestGatewayOptions): Promise<TestGateway> {
+  const gateway = await testGateway(options);
+  open.push(gateway);
+  homes.push(gateway.home);
+  return gateway;
+}
+
+async function two(a: Partial<TestGatewayOptions> = {}, b: Partial<TestGatewayOptions> = {}) {
+  const [north, south] = await Promise.all([use({ name: "north", ...a }), use({ name: "south", ...b })]);
+  await Promise.all([north.start(), south.start()]);
+  return { north, south };
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((gateway) => gateway.close()));
+  for (const home of homes.splice(0)) removeHome(home);
+});
+
+describe("a destination", () => {
+  test("that is held keeps its mail waiting across a restart, and sends it in order once released", async () => {
+    const home = freshHome();
+    const { north, south } = await two({ home });
+    await join(south, await inviteOf(north));
+    await north.dm.registry.hold("south", "client:ops", "moving house");
+    const sent = [];
+    for (const body of ["one", "two", "three"]) sent.push(await send(north.client, { target: "south/bob", body }));
+    await north.close();
+    const again = await use({ name: "north", home, identity: north.identity });
+    await again.start();
+    await linked(again, "south");
+    expect(readDeliveryTotals(again.store.reader).states.queued).toBe(3);
+    expect(inputsOf(south, "bob")).toEqual([]);
+    await again.dm.registry.release("south");
+    for (const { delivery } of sent) {
+      expect(stateName(await ended(again.client, delivery.deliveryId))).toBe("REPLIED");
+    }
+    expect(inputsOf(south, "bob").map(({ text }) => text)).toEqual(["one", "two", "three"]);
+    expect(await refusal(again.dm.registry.hold("nobody", "x", "y"))).toMatchObject({ reason: "UNKNOWN_PEER" });
+  });
+
+  test("that proves another key than the pinned one gets nothing, and says why it is not reached", async () => {
+    const { north, south } = await two({ budgets: { peerRetryMinMs: 5, peerRetryMaxMs: 5 } }, { running: false });
+    const { pin } = await ephemeralIdentity(systemClock.now());
+    north.peers.set("south", { name: "south", address: south.peerAddress, pin });
+    const { delivery } = await send(north.client, { target: "south/bob" });
+    const { lastError } = await north.until("the failure is stored", () => {
+      const known = readDestination(north.store.reader, "south");
+      return known.failures > 0 ? known : undefined;
+    });
+    expect(lastError?.reason).toBe("PEER_PIN_MISMATCH");
+    expect(stateName(await get(north.client, delivery.deliveryId))).toBe("QUEUED");
+    expect(readDeliveryTotals(south.store.reader).accepted).toBe(0);
+  });
+
+  test("whose breaker is open is tried at once when it is released", async () => {
+    const { north, south } = await two({ budgets: { peerRetryMinMs: 3_600_000, peerRetryMaxMs: 3_600_000 } });
+    await join(south, await inviteOf(north));
+    await linked(north, "south");
+    await south.close();
+    await north.until("the breaker is open", () =>
+      north.store.reader.get<{ failures: number }>("SELECT failures FROM destinations WHERE failures > 0"),
+    );
+    const back = await use({ name: "south", home: south.home, identity: south.identity });
+    await back.start();
+    await north.dm.registry.update({ name: "south", address: back.peerAddress });
+    const { delivery } = await send(north.client, { target: "south/bob", body: "now" });
+    expect(north.dm.wayTo("south")?.connected).toBe(false);
+    await north.dm.registry.release("south");
+    expect(await ended(north.client, delivery.deliveryId)).toMatchObject({ reply: { text: "NOW" } });
+  });
+});
