@@ -54,6 +54,7 @@ function makeRooms(
       onDeliveriesChanged: (deliveryIds) => {
         dm.onDeliveriesChanged(deliveryIds);
       },
+      relays: () => dm.relays(),
     },
     (one) => [createTurnService(one)],
   );
