@@ -69,7 +69,7 @@ describe("a message between agents of one gateway", () => {
     expect(inputsOf(gateway, "alice")).toEqual([]);
   });
 
-  test("of a turn goes out only from a Bot Chat of an agent that may send", async () => {
+  test("DM006 of a turn goes out only from a Bot Chat of an agent that may send", async () => {
     const gateway = await use({
       agents: [agentEntry("alice", { main: true }), agentEntry("bob"), agentEntry("mute", { messaging: false })],
       running: false,
@@ -172,7 +172,7 @@ describe("a message between agents of one gateway", () => {
 });
 
 describe("the door", () => {
-  test("gives the same delivery for the same key, and refuses another message under it", async () => {
+  test("DM057 gives the same delivery for the same key, and refuses another message under it", async () => {
     const gateway = await use({ running: false });
     const first = await send(gateway.client, { requestId: "k", body: "one" });
     const again = await send(gateway.client, { requestId: "k", body: " one " });
@@ -184,18 +184,18 @@ describe("the door", () => {
   });
 
   test.each([
-    ["an empty body", { body: " \n " }, "EMPTY_BODY"],
-    ["16,001 code points", { body: "😀".repeat(16_001) }, "BODY_TOO_LONG"],
+    ["DM010 an empty body", { body: " \n " }, "EMPTY_BODY"],
+    ["DM010 16,001 code points", { body: "😀".repeat(16_001) }, "BODY_TOO_LONG"],
     ["a bad key", { requestId: "a b" }, "INVALID_FIELD"],
     ["an unknown recipient", { target: "nobody" }, "UNKNOWN_TARGET"],
     ["a private recipient", { target: "agent:ghost" }, "UNKNOWN_TARGET"],
     ["a handle behind an unknown connection", { target: "bob@laptop" }, "UNKNOWN_TARGET"],
     ["a peer that is not paired", { target: "far/bob" }, "UNKNOWN_PEER"],
     ["a control character in the target", { target: "bob\u0000" }, "UNKNOWN_TARGET"],
-    ["the sender itself", { target: "alice", onBehalfOf: "alice" }, "TARGET_SELF"],
+    ["DM009 the sender itself", { target: "alice", onBehalfOf: "alice" }, "TARGET_SELF"],
     ["a sender that does not exist", { onBehalfOf: "nobody" }, "UNKNOWN_AGENT"],
     ["an answer to nothing", { inReplyTo: "del_nothing" }, "IN_REPLY_TO_UNKNOWN"],
-  ])("refuses %s and keeps nothing", async (_what, message, reason) => {
+  ])("%s is refused and nothing is kept", async (_what, message, reason) => {
     const gateway = await use({
       agents: [agentEntry("alice", { main: true }), agentEntry("bob"), agentEntry("ghost", { private: true })],
     });
@@ -203,11 +203,29 @@ describe("the door", () => {
     expect(readDeliveryTotals(gateway.store.reader).accepted).toBe(0);
   });
 
-  test("counts code points, not UTF-16 units, and keeps a body byte for byte", async () => {
+  test("DM023 counts code points, not UTF-16 units, and keeps a body byte for byte", async () => {
     const gateway = await use({ running: false });
     const body = `Message from root (@root): $(rm -rf) "\u202e ${"😀".repeat(15_900)}`;
     await send(gateway.client, { body });
     expect(inputsOf(gateway, "bob")[0]?.text).toBe(body);
+  });
+
+  test("DM008 DM011 says to an unknown recipient or peer whom else the sender can write to", async () => {
+    const gateway = await use({
+      agents: [
+        agentEntry("alice", { main: true }),
+        agentEntry("bob"),
+        agentEntry("ghost", { private: true }),
+        agentEntry("mute", { messaging: false }),
+        agentEntry("south"),
+      ],
+    });
+    gateway.peers.set("south", { name: "south", address: "127.0.0.1:1", pin: "" });
+    for (const target of ["nobody", "far/bob"]) {
+      expect(await refusal(send(gateway.client, { target, onBehalfOf: "alice" }))).toMatchObject({
+        details: { metadata: { agents: "bob, agent:south", peers: "south/main" } },
+      });
+    }
   });
 
   test("bounds what one sender may have waiting for one recipient", async () => {

@@ -42,7 +42,7 @@ afterEach(async () => {
 });
 
 describe("a message to a peer", () => {
-  test("reaches its agent, and the reply comes back through a receipt, once", async () => {
+  test("DM104 reaches its agent, and the reply comes back through a receipt, once", async () => {
     const { north, south } = await pair();
     const { delivery } = await send(north.client, { target: "south/bob", body: "ping", onBehalfOf: "alice" });
     const end = await ended(north.client, delivery.deliveryId);
@@ -65,7 +65,7 @@ describe("a message to a peer", () => {
     ]);
   });
 
-  test("by the peer's bare name means its main agent", async () => {
+  test("DM101 by the peer's bare name means its main agent", async () => {
     const { north, south } = await pair();
     const { delivery } = await send(north.client, { target: "South" });
     expect(stateName(await ended(north.client, delivery.deliveryId))).toBe("REPLIED");
@@ -196,7 +196,7 @@ describe("the peer listener", () => {
     return { south, north: await south.callerAs(identity) };
   }
 
-  test("gives the same delivery for the same key, and refuses other content under it", async () => {
+  test("DM111 gives the same delivery for the same key, and refuses other content under it", async () => {
     const { south, north } = await receiver();
     const { deliverDm } = PeerServiceService;
     const first = await unaryCall(north, deliverDm, deliverRequest("k1"));

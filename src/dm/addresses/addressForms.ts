@@ -1,4 +1,5 @@
 import type { AgentEntry, PeerEntry } from "../ports/directory.js";
+import { relayAddress } from "./resolveRelay.js";
 import { MAIN, resolveTarget, type Neighbourhood, type Resolution } from "./resolveTarget.js";
 import { parseTarget } from "./targetGrammar.js";
 
@@ -16,14 +17,25 @@ export function peerAddress(peer: PeerEntry, agent: string, neighbourhood: Neigh
   return firstThat(agent === MAIN ? [peer.name] : [], neighbourhood, names) ?? `${peer.name}/${agent}`;
 }
 
-/** Every agent and peer that can be written to, each by a form that works. For errors: at most `limit` of each. */
-export function workingForms(neighbourhood: Neighbourhood, limit: number): { agents: string[]; peers: string[] } {
+/**
+ * Every agent, peer and agent behind a connector that can be written to, each by a form that works. For errors: at most `limit`
+ * of each.
+ * @param sender name of the local agent that asks and cannot write to itself
+ */
+export function workingForms(
+  neighbourhood: Neighbourhood,
+  limit: number,
+  sender?: string,
+): { agents: string[]; peers: string[]; relays: string[] } {
   return {
     agents: neighbourhood.agents
-      .filter((agent) => !agent.private && agent.messaging)
+      .filter((agent) => !agent.private && agent.messaging && agent.name !== sender)
       .slice(0, limit)
       .map((agent) => localAddress(agent, neighbourhood)),
     peers: neighbourhood.peers.slice(0, limit).map((peer) => peerAddress(peer, MAIN, neighbourhood)),
+    relays: (neighbourhood.relays ?? [])
+      .flatMap(({ connector, rows }) => rows.map(({ name }) => relayAddress(connector, name)))
+      .slice(0, limit),
   };
 }
 

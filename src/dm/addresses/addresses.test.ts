@@ -100,7 +100,7 @@ describe("a resolution", () => {
   });
 });
 
-test("every form that is printed means the agent that it was printed for, whatever the order of the rosters", () => {
+test("DM019 every form that is printed means the agent that it was printed for, whatever the order of the rosters", () => {
   const name = fc.stringMatching(/^[a-c][a-c_-]{0,2}$/);
   const title = fc.oneof(name, fc.string({ maxLength: 6 }), fc.constant("Ab C"));
   const neighbourhoods = fc.record({

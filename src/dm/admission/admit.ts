@@ -186,9 +186,11 @@ function resolve(
   const resolution = resolveTarget(parsed, reachable);
   switch (resolution.kind) {
     case "unknown":
-      throw unknownTarget(target, reachable);
+      throw unknownTarget(target, reachable, sender.agent?.name);
     case "unknownPeer":
-      throw origin.kind === "peer" ? unknownTarget(target, reachable) : unknownPeer(resolution.peer, reachable);
+      throw origin.kind === "peer"
+        ? unknownTarget(target, reachable)
+        : unknownPeer(resolution.peer, reachable, sender.agent?.name);
     case "ambiguous":
       throw ambiguousTarget(target, resolution.forms);
     case "relayOffline":

@@ -10,14 +10,15 @@ const LISTED = 10;
 /** What a sender should wait when a queue is full and nobody knows when it will be shorter. */
 const QUOTA_RETRY_MS = 5_000;
 
-/** The error for a target that means nobody; it lists forms that work. */
-export function unknownTarget(target: string, neighbourhood: Neighbourhood): RpcError {
-  return reasonError("UNKNOWN_TARGET", { target: shown(target) }, { metadata: listed(neighbourhood) });
+/** The error for a target that means nobody; it lists forms that work for the sender. */
+export function unknownTarget(target: string, neighbourhood: Neighbourhood, sender?: string): RpcError {
+  return reasonError("UNKNOWN_TARGET", { target: shown(target) }, { metadata: listed(neighbourhood, sender) });
 }
 
 /** The error for a peer that is not paired. */
-export function unknownPeer(peer: string, neighbourhood: Neighbourhood): RpcError {
-  return reasonError("UNKNOWN_PEER", undefined, { metadata: { peer: shown(peer), ...listed(neighbourhood) } });
+export function unknownPeer(peer: string, neighbourhood: Neighbourhood, sender?: string): RpcError {
+  const metadata = { peer: shown(peer), ...listed(neighbourhood, sender) };
+  return reasonError("UNKNOWN_PEER", undefined, { metadata });
 }
 
 /** The error for a peer that has no address: it can come here, and cannot be sent to. */
@@ -57,9 +58,10 @@ export function storeRefusal(admission: Extract<Admission, { kind: "refused" }>)
   }
 }
 
-function listed(neighbourhood: Neighbourhood): Record<string, string> {
-  const { agents, peers } = workingForms(neighbourhood, LISTED);
-  return { agents: agents.join(", "), peers: peers.join(", ") };
+function listed(neighbourhood: Neighbourhood, sender: string | undefined): Record<string, string> {
+  const { agents, peers, relays } = workingForms(neighbourhood, LISTED, sender);
+  const behind = relays.length === 0 ? {} : { relays: relays.join(", ") };
+  return { agents: agents.join(", "), peers: peers.join(", "), ...behind };
 }
 
 function shown(text: string): string {

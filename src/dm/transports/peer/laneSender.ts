@@ -7,7 +7,7 @@ import { BatchStream } from "./batchStream.js";
 import { pause } from "./pause.js";
 import type { PeerConnection, PeerContext } from "./peerContext.js";
 import { sendBatch, sendOne } from "./peerSender.js";
-import { BATCH_ITEMS, isLarge, planSends, type SendPlan } from "./planSends.js";
+import { BATCH_ITEMS, BATCHES, isLarge, planSends, type SendPlan } from "./planSends.js";
 
 /** Lanes that are looked at: those that may go on come first. */
 const LANES = 512;
@@ -94,7 +94,10 @@ export class LaneSender {
   /** What is to be sent at this moment, and when more of it is due. */
   #plan(): { readonly plan: SendPlan; readonly nextAt: number | undefined } {
     const { store, clock } = this.#context;
-    if (this.#connected === undefined) return { plan: { kind: "wait" }, nextAt: undefined };
+    // With every batch under way their end is waited for; until then nothing is read for each message that comes.
+    if (this.#connected === undefined || this.#underWay.batches >= BATCHES) {
+      return { plan: { kind: "wait" }, nextAt: undefined };
+    }
     const now = clock.now();
     const heads = laneHeads(store.reader, this.#gateway, LANES);
     const isDue = ({ nextAttemptAt = 0 }: { readonly nextAttemptAt: number | undefined }): boolean =>
