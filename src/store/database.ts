@@ -28,6 +28,8 @@ export function openDatabase(path: string, { maxPageCount }: DatabaseOptions = {
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = FULL");
     database.exec("PRAGMA secure_delete = ON");
+    // A savepoint's journal would hold whole pages, messages and all, in the system's temporary directory.
+    database.exec("PRAGMA temp_store = MEMORY");
     if (maxPageCount !== undefined) database.exec(`PRAGMA max_page_count = ${String(Math.trunc(maxPageCount))}`);
     return database;
   });
@@ -41,6 +43,7 @@ export function openReadOnly(path: string): Database {
   return guarded(() => {
     const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     database.exec("PRAGMA query_only = ON");
+    database.exec("PRAGMA temp_store = MEMORY");
     return database;
   });
 }
