@@ -64,9 +64,7 @@ export interface Dm {
   readonly registry: PeerRegistry;
   /** Agents behind connectors, a namespace for each connector. */
   relays(): readonly RelayNamespace[];
-  /** Whether a connector is connected. */
-  isConnectorHere(name: string): boolean;
-  /** The way to a peer; undefined where there is none. */
+  /** The way to a peer or connector; undefined where there is none. */
   wayTo(gateway: string): PeerWay | undefined;
   /** To be called after a commit of the owner's that changed deliveries; wakes nobody's session. */
   onDeliveriesChanged(deliveryIds: readonly string[]): void;
@@ -135,8 +133,7 @@ export function createDm(options: DmOptions): Dm {
     workerMessages: createWorkerMessages({ ...shared, door }),
     registry,
     relays,
-    isConnectorHere: (name) => relayTransport.isConnected(name),
-    wayTo: (name) => peerTransport.wayTo(name),
+    wayTo: (name) => peerTransport.wayTo(name) ?? relayTransport.wayTo(name),
     onDeliveriesChanged: (deliveryIds) => hub.notify(deliveryIds),
     async start() {
       // A sweep may say EXPIRED only of what its transport has no doubt about.

@@ -20,6 +20,7 @@ export function createServeRooms(context: GatewayContext): GatewayRooms {
       onDeliveriesChanged: (deliveryIds) => {
         dm.onDeliveriesChanged(deliveryIds);
       },
+      relays: () => dm.relays(),
     },
     (made) => [createTurnService(made)],
   );

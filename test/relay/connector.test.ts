@@ -211,10 +211,10 @@ describe("a connector", () => {
     const stranger = await useNook(hub, { identity: other });
     expect(connector.connected).toBe(false);
     expect(stranger.connector.connected).toBe(false);
-    expect(hub.dm.isConnectorHere("laptop")).toBe(false);
+    expect(hub.dm.wayTo("laptop")?.connected === true).toBe(false);
     hub.peers.set("stranger", { name: "stranger", address: "", pin: other.pin, connector: true });
-    await poll("paired at last", () => hub.dm.isConnectorHere("stranger"), true);
-    expect(hub.dm.isConnectorHere("laptop")).toBe(false);
+    await poll("paired at last", () => hub.dm.wayTo("stranger")?.connected === true, true);
+    expect(hub.dm.wayTo("laptop")?.connected === true).toBe(false);
   });
 
   test("ends where a later connection under its key takes over", async () => {

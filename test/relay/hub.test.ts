@@ -1,21 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.js";
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
 import { DeliveryRoute, DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
 import { Liveness } from "../../src/gen/talaria/dm/v1/roster.js";
-import { RelayCloseReason } from "../../src/gen/talaria/dm/v1/relay_service.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
-import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { failureOf, toFailure } from "../../src/rpc/wire/failure.js";
-import { toDuration } from "../../src/rpc/wire/times.js";
 import { RpcError } from "../../src/rpc/rpcError.js";
 import { readDelivery } from "../../src/store/deliveries/readDelivery.js";
 import { deliverRequest, ended, get, refusal, send, stateName } from "../dm/calls.js";
 import { inputsOf, type TestGateway } from "../dm/testGateway.js";
-import { info, ScriptedConnector } from "./scriptedConnector.js";
+import { ScriptedConnector } from "./scriptedConnector.js";
 import { useHub } from "./useHub.js";
-
-const key = () => ephemeralIdentity(systemClock.now());
 
 const stateOf = (hub: TestGateway, id: string, wanted: string) =>
   hub.until(`${id} is ${wanted}`, () => (readDelivery(hub.store.reader, id)?.state === wanted ? true : undefined));
@@ -227,117 +221,5 @@ describe("a message from an agent behind a connector", () => {
     const answer = await connector.next("cancelAnswer");
     expect(answer).toMatchObject({ key: "k1", failure: undefined });
     expect(answer.receipt?.state).toBe(DeliveryState.DELIVERY_STATE_CANCELLED);
-  });
-});
-
-describe("a connection", () => {
-  test("of an unpaired key, and of a peer's, is refused", async () => {
-    const { hub } = await useHub();
-    const stranger = await ScriptedConnector.open(hub, await key());
-    expect(await stranger.ended).toMatchObject({ reason: "PEER_KEY_UNKNOWN" });
-    const peer = await key();
-    hub.peers.set("south", { name: "south", address: "127.0.0.1:1", pin: peer.pin });
-    expect(await (await ScriptedConnector.open(hub, peer)).ended).toMatchObject({ reason: "PEER_KEY_UNKNOWN" });
-  });
-
-  test("DM089 whose far side forgets keys too soon, or speaks another protocol, is refused with the reason", async () => {
-    const { hub, laptop } = await useHub();
-    const short = await ScriptedConnector.open(hub, laptop);
-    const hello = (more: object) =>
-      ({ $case: "hello", value: { info: { ...info(), ...more }, connectionEpoch: 1n } }) as const;
-    short.send(hello({ dedupeHorizon: toDuration(1_000) }));
-    expect((await short.next("close")).reason).toBe(RelayCloseReason.RELAY_CLOSE_REASON_PROTOCOL);
-    expect(await short.ended).toMatchObject({ reason: "HORIZON_TOO_SHORT" });
-    const future = await ScriptedConnector.open(hub, laptop);
-    future.send(hello({ protocolMin: 9, protocolMax: 9 }));
-    expect(await future.ended).toMatchObject({ reason: "PEER_PROTOCOL_UNSUPPORTED" });
-  });
-
-  test("that does not begin with hello, or sends a second, is ended", async () => {
-    const { hub, laptop } = await useHub();
-    const rude = await ScriptedConnector.open(hub, laptop);
-    rude.publish({ name: "dana" });
-    expect(await rude.ended).toMatchObject({ reason: "FRAME_OUT_OF_PHASE" });
-    const twice = await ScriptedConnector.connect(hub, laptop);
-    twice.send({ $case: "hello", value: { info: info(), connectionEpoch: 9n } });
-    expect(await twice.ended).toMatchObject({ reason: "FRAME_OUT_OF_PHASE" });
-  });
-
-  test("newest proven one of a connector wins; the older is told, an earlier one that comes late is refused", async () => {
-    const { hub, laptop } = await useHub();
-    const older = await ScriptedConnector.connect(hub, laptop, { epoch: 10n });
-    const newer = await ScriptedConnector.connect(hub, laptop, { epoch: 11n });
-    expect((await older.next("close")).reason).toBe(RelayCloseReason.RELAY_CLOSE_REASON_REPLACED);
-    expect(await older.ended).toMatchObject({ reason: "CONNECTOR_REPLACED" });
-    const late = await ScriptedConnector.open(hub, laptop);
-    late.send({ $case: "hello", value: { info: info(), connectionEpoch: 9n } });
-    expect(await late.ended).toMatchObject({ reason: "CONNECTOR_REPLACED" });
-    newer.publish({ name: "dana" });
-    const { delivery } = await send(hub.client, { target: "dana@laptop" });
-    expect((await newer.lease()).item.requestId).toBe(delivery.deliveryId);
-  });
-
-  test("DM-R30 of another connector has a namespace of its own, and never gets the other's mail", async () => {
-    const { hub, keys } = await useHub({}, { laptop: await key(), desktop: await key() });
-    const a = await ScriptedConnector.connect(hub, keys["laptop"]!);
-    const b = await ScriptedConnector.connect(hub, keys["desktop"]!);
-    a.publish({ name: "dana", title: "A" });
-    b.publish({ name: "dana", title: "B" });
-    const one = (await send(hub.client, { target: "dana@laptop" })).delivery;
-    const two = (await send(hub.client, { target: "dana@desktop" })).delivery;
-    const leased = await a.lease();
-    expect(leased.item.requestId).toBe(one.deliveryId);
-    expect((await b.lease()).item.requestId).toBe(two.deliveryId);
-    b.accept(leased.leaseId, one.deliveryId);
-    b.receipt(one.deliveryId);
-    await b.next("receiptsStored");
-    expect(stateName(await get(hub.client, one.deliveryId))).toBe("QUEUED");
-  });
-
-  test("is told that the gateway drains", async () => {
-    const { hub, laptop } = await useHub();
-    const connector = await ScriptedConnector.connect(hub, laptop);
-    await hub.dm.drain();
-    expect((await connector.next("close")).reason).toBe(RelayCloseReason.RELAY_CLOSE_REASON_DRAINING);
-    expect(await connector.ended).toMatchObject({ reason: "DRAINING" });
-  });
-
-  test("that falls silent is ended", async () => {
-    const { hub, laptop } = await useHub({ budgets: { heartbeatMissedMs: 150, heartbeatIntervalMs: 50 } });
-    const connector = await ScriptedConnector.connect(hub, laptop);
-    expect((await connector.next("close")).reason).toBe(RelayCloseReason.RELAY_CLOSE_REASON_PROTOCOL);
-    expect(await connector.ended).toMatchObject({ reason: "UNAVAILABLE" });
-  });
-
-  test("DM080 drops bad rows of a roster, keeps the first of two, and cuts texts", async () => {
-    const { hub, laptop } = await useHub();
-    const connector = await ScriptedConnector.connect(hub, laptop);
-    connector.publish(
-      { name: "dana", title: "One\n$(reboot)\u202E", description: "x".repeat(500) },
-      { name: "dana", title: "Two" },
-      { name: "../../etc" },
-      { name: "a".repeat(65) },
-      { name: "quo'te" },
-      { name: "", handle: "x" },
-      { name: "emil", handle: "two words" },
-    );
-    connector.send({ $case: "ask", value: { key: "nothing" } });
-    await connector.next("askAnswer");
-    const [namespace] = hub.dm.relays();
-    expect(namespace?.rows).toMatchObject([{ name: "dana", title: "One$(reboot)" }]);
-    expect(namespace?.rows[0]?.description).toHaveLength(160);
-    expect(await refusal(send(hub.client, { target: "emil@laptop" }))).toMatchObject({ reason: "TARGET_OFFLINE" });
-  });
-
-  test("DM-R31 replaces the whole roster: what it no longer holds is gone", async () => {
-    const { hub, laptop } = await useHub();
-    const first = await ScriptedConnector.connect(hub, laptop);
-    first.publish({ name: "dana" }, { name: "emil" });
-    await first.leave();
-    const second = await ScriptedConnector.connect(hub, laptop);
-    second.publish({ name: "emil" });
-    second.send({ $case: "ask", value: { key: "nothing" } });
-    await second.next("askAnswer");
-    expect(hub.dm.relays()[0]?.rows.map(({ name }) => name)).toEqual(["emil"]);
   });
 });

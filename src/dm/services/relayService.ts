@@ -12,10 +12,12 @@ export function createRelayService(
 ): ServiceImplementation {
   return implementService(RelayServiceService, {
     connect: defineBidi({
-      async handle(stream, { principal }) {
+      async handle(stream, { principal, connection }) {
         if (principal.kind !== "connector") throw reasonError("PEER_KEY_UNKNOWN");
         if (connectors.get(principal.name) === undefined) throw reasonError("PEER_REVOKED");
-        await transport.serve(principal.name, stream);
+        await transport.serve(principal.name, stream, () => {
+          connection.destroy();
+        });
       },
     }),
   });

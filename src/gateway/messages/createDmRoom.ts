@@ -33,7 +33,7 @@ export function createDmRoom(context: GatewayContext, turns: TurnPort): { readon
     room: {
       clientServices: dm.clientServices,
       peerServices: dm.peerServices,
-      teammates: (agent) => listTeammates(agents.list(), peers.list(), agent),
+      teammates: (agent) => listTeammates(agents.list(), peers.list(), agent, dm.relays()),
       overview,
       registry: dm.registry,
       start: () => dm.start(),

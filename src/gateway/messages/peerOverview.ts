@@ -86,8 +86,8 @@ export function createPeerOverview({ reader, peers, wayTo, clock }: PeerOverview
 }
 
 function linkOf(address: string, way: PeerWay | undefined, failures: number): PeerLink {
-  if (address === "") return PeerLink.PEER_LINK_INBOUND_ONLY;
   if (way?.connected === true) return PeerLink.PEER_LINK_UP;
+  if (address === "") return PeerLink.PEER_LINK_INBOUND_ONLY;
   return failures > 0 || way?.info !== undefined ? PeerLink.PEER_LINK_DOWN : PeerLink.PEER_LINK_UNSPECIFIED;
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { AgentEntry, PeerEntry } from "../../dm/ports/directory.js";
+import { Liveness } from "../../gen/talaria/dm/v1/roster.js";
 import { listTeammates } from "./teammates.js";
 
 const agent = (name: string, more: Partial<AgentEntry> = {}): AgentEntry => ({
@@ -32,6 +33,25 @@ test("the agent that asks, private ones and those without messaging are left out
 
 test("a name that is both has a form of its own for each", () => {
   expect(addresses([agent("east")], [peer("east")])).toEqual(["agent:east", "east/main"]);
+});
+
+test("behind a connector everyone is listed that it has published, by the form that reaches them", () => {
+  const row = {
+    name: "dana",
+    handle: "main",
+    title: "Dana",
+    description: "",
+    liveness: "offline",
+    main: true,
+  } as const;
+  const relays = [{ connector: "laptop", rows: [row], fresh: true }];
+  const listed = listTeammates([agent("ada")], [], undefined, relays);
+  expect(listed.map(({ address, gateway, entry }) => [address, gateway, entry?.liveness])).toEqual([
+    ["ada", "", Liveness.LIVENESS_ONLINE],
+    ["dana@laptop", "laptop", Liveness.LIVENESS_OFFLINE],
+  ]);
+  const [stale] = listTeammates([], [], undefined, [{ connector: "laptop", rows: [row], fresh: false }]);
+  expect(stale?.entry?.liveness).toBe(Liveness.LIVENESS_UNSPECIFIED);
 });
 
 test("of a peer the configured agents are listed", () => {

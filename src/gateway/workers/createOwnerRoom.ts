@@ -1,3 +1,4 @@
+import type { RelayNamespace } from "../../dm/relay/relayRosters.js";
 import type { WorkerMessages } from "../../dm/services/workerMessages.js";
 import { createOwner, type Owner } from "../../owner/owner.js";
 import { readTurn } from "../../owner/records/readTurn.js";
@@ -18,12 +19,14 @@ export interface OwnerMessages {
   readonly messages: WorkerMessages;
   /** Called after a commit that changed deliveries. */
   readonly onDeliveriesChanged: (deliveryIds: readonly string[]) => void;
+  /** Agents behind connectors. */
+  readonly relays: () => readonly RelayNamespace[];
 }
 
 /** Joins the owner of worker processes to the rest of the gateway. */
 export function createOwnerRoom(
   context: GatewayContext,
-  { messages, onDeliveriesChanged }: OwnerMessages,
+  { messages, onDeliveriesChanged, relays }: OwnerMessages,
   clientServices: (owner: Owner) => readonly ServiceImplementation[],
 ): { readonly owner: Owner; readonly room: OwnerRoom } {
   const { store, paths, budgets, clock, random, table, secrets, log, config, agents, events, env } = context;
@@ -47,7 +50,7 @@ export function createOwnerRoom(
     program: workerProgram(env, paths),
     messages,
     agent: (name) => agents.require(name),
-    offer: (name, botChat) => turnOffer(context, name, botChat),
+    offer: (name, botChat) => turnOffer(context, name, botChat, relays()),
     listeners: {
       effects: ({ changed }) => {
         onDeliveriesChanged(changed);

@@ -1,3 +1,4 @@
+import type { RelayNamespace } from "../../dm/relay/relayRosters.js";
 import { checkDeliveryTool } from "../../dm/tools/checkDeliveryTool.js";
 import { messageAgentTool } from "../../dm/tools/messageAgentTool.js";
 import { rosterSection } from "../../dm/tools/rosterSection.js";
@@ -16,9 +17,10 @@ export function turnOffer(
   { agents, config, peers }: Pick<GatewayContext, "agents" | "config" | "peers">,
   name: string,
   botChat: boolean,
+  relays: readonly RelayNamespace[] = [],
 ): TurnOffer {
   if (!botChat || !config.dm.enabled || agents.get(name)?.messaging !== true) return NOTHING;
-  const members = listTeammates(agents.list(), peers.list(), name).map(({ address, gateway, entry }) => ({
+  const members = listTeammates(agents.list(), peers.list(), name, relays).map(({ address, gateway, entry }) => ({
     address,
     gateway,
     title: entry?.title ?? "",

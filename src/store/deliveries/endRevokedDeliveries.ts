@@ -34,7 +34,7 @@ export const endRevokedDeliveries = defineCommand({
     const effects = noEffects();
     const open = tx
       .all<DeliveryRow>(
-        `SELECT * FROM deliveries WHERE recipient_gateway = ? AND route = 'peer_outbound'
+        `SELECT * FROM deliveries WHERE recipient_gateway = ? AND route IN ('peer_outbound', 'relay_outbound')
            AND state IN ('queued', 'claimed') ORDER BY sequence LIMIT ?`,
         gateway,
         ROWS,

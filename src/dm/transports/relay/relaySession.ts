@@ -1,5 +1,6 @@
 import { createDeferred, type Deferred } from "../../../base/deferred.js";
 import type { ConnectRequest, RelayCancelAnswer, RelayHello } from "../../../gen/talaria/dm/v1/relay_service.js";
+import type { GatewayInfo } from "../../../gen/talaria/dm/v1/roster.js";
 import { RpcError } from "../../../rpc/rpcError.js";
 import { toTimestamp } from "../../../rpc/wire/times.js";
 import { lanePosition } from "../../../store/deliveries/readDelivery.js";
@@ -7,6 +8,7 @@ import { receiptsAfter } from "../../../store/deliveries/receiptsAfter.js";
 import { leaseToConnector, withdrawFromConnector } from "../../../store/deliveries/relayCommands.js";
 import { handedOutTo, lastReceiptPlace, relayLaneHeads } from "../../../store/deliveries/relayQueries.js";
 import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import { displayText } from "../../admission/displayText.js";
 import { remoteScope } from "../../admission/sender.js";
 import { createChangeSignal } from "../../changeSignal.js";
 import { toReceipt } from "../../wire/receiptWire.js";
@@ -22,6 +24,8 @@ import { applyConnectorReceipts, claimedAfterStoreChange } from "./relayReceipts
 const IN_FLIGHT = 64;
 /** Messages of one lease: with bodies of 16,000 code points a frame stays under the message limit. */
 const LEASE_ITEMS = 16;
+/** Longest name and version that a connector may give itself, code points. */
+const SAID = 64;
 /** Lanes that are looked at. */
 const LANES = 512;
 /** Receipts of one frame: with replies of 18,000 code points a frame stays under the message limit. */
@@ -38,6 +42,8 @@ export class RelaySession {
   readonly connector: string;
   /** Number of the connection, as the connector gave it. */
   readonly epoch: bigint;
+  /** What the connector said of itself. */
+  readonly info: GatewayInfo | undefined;
   readonly context: RelayContext;
   readonly leases: LeaseBook;
   /** Messages of which the connector was asked what became of them. */
@@ -47,6 +53,8 @@ export class RelaySession {
   readonly #work = createChangeSignal();
   readonly #changes = createChangeSignal();
   readonly #closing = createDeferred<RelayEnd>();
+  /** Resolves when the connection is over; what still runs ends then. */
+  readonly #stopped = createDeferred<void>();
   readonly #ended = createDeferred<void>();
   readonly #cancels = new Map<string, Deferred<RelayCancelAnswer | undefined>>();
   #handling: Promise<void> = Promise.resolve();
@@ -58,9 +66,20 @@ export class RelaySession {
     this.connector = connector;
     this.epoch = hello.connectionEpoch;
     this.leases = new LeaseBook({ leaseMs: context.budgets.relayLeaseMs });
+    this.info = hello.info && {
+      ...hello.info,
+      name: displayText(hello.info.name, SAID),
+      version: displayText(hello.info.version, SAID),
+    };
     this.#storeId = hello.info?.storeId.slice(0, 64) ?? "";
     this.#stream = stream;
     this.#heardAt = context.clock.monotonic();
+  }
+
+  /** When the connector was last heard, epoch milliseconds. */
+  get seenAt(): number {
+    const { clock } = this.context;
+    return clock.now() - (clock.monotonic() - this.#heardAt);
   }
 
   /** Resolves when the connection is over and nothing of it runs any more. */
@@ -95,6 +114,7 @@ export class RelaySession {
       end = faultEnd(error);
     } finally {
       this.#over = true;
+      this.#stopped.resolve();
       stopWatching();
       stopSilence();
       this.#work.raise();
@@ -111,16 +131,18 @@ export class RelaySession {
 
   /** Sends a frame and waits while the connector is behind; one that stays behind is cut off. */
   async send(frame: RelayFrame): Promise<void> {
-    if (this.#over) throw new RpcError("CANCELLED", { message: "The connection is over." });
+    this.#checkNotOver();
     if (this.#stream.sendNow({ frame })) return;
-    const cancel = this.context.clock.after(this.context.budgets.heartbeatMissedMs, () => {
+    // Sooner than silence: while this side waits, it reads no sign of life either.
+    const cancel = this.context.clock.after(this.context.budgets.heartbeatMissedMs / 2, () => {
       this.close(slowConsumerEnd());
     });
     try {
-      await this.#stream.drained();
+      await Promise.race([this.#stream.drained(), this.#stopped.promise]);
     } finally {
       cancel();
     }
+    this.#checkNotOver();
   }
 
   /** Asks what became of a message that was handed out. */
@@ -260,6 +282,10 @@ export class RelaySession {
     return () => {
       cancel();
     };
+  }
+
+  #checkNotOver(): void {
+    if (this.#over) throw new RpcError("CANCELLED", { message: "The connection is over." });
   }
 
   /** Best effort: a connector that does not read will not hear it. */

@@ -5,6 +5,7 @@ import { giveUpAtConnector } from "../../../store/deliveries/relayCommands.js";
 import { rosterFingerprint, rosterOf } from "../../addresses/roster.js";
 import { grantedAgents } from "../../peers/grantedAgents.js";
 import { gatewayInfo, whyUnfit } from "../../gatewayInfo.js";
+import type { PeerWay } from "../peer/peerWay.js";
 import type { Transport } from "../transport.js";
 import { closeFrame, drainingEnd, faultEnd, replacedEnd, revokedEnd, type RelayEnd } from "./relayClose.js";
 import { relayHeartbeatMs, type RelayContext, type RelayStream } from "./relayContext.js";
@@ -17,10 +18,14 @@ const GIVE_UP_INTERVAL_MS = 5_000;
 
 /** Moves messages to agents behind connectors, and theirs to the door. */
 export interface RelayTransport extends Transport {
-  /** Serves one call of a paired connector to its end. @throws RpcError why it ended */
-  serve(connector: string, stream: RelayStream): Promise<void>;
-  /** Whether a connector is connected. */
-  isConnected(connector: string): boolean;
+  /**
+   * Serves one call of a paired connector to its end.
+   * @param cut drops the call's connection: a connector that does not read does not see a status either
+   * @throws RpcError why it ended
+   */
+  serve(connector: string, stream: RelayStream, cut: () => void): Promise<void>;
+  /** The way to a connector; undefined before it has connected in this start. */
+  wayTo(connector: string): PeerWay | undefined;
   /** Cuts the connection of a connector whose pairing was ended. */
   revoke(connector: string): void;
   /** Gives up at once what is due, see {@link giveUpAtConnector}; also happens by itself every 5 s. */
@@ -32,6 +37,7 @@ export function createRelayTransport(context: RelayContext): RelayTransport {
   const { connectors, store, clock, budgets, afterCommit, log } = context;
   const sessions = new Map<string, RelaySession>();
   const goneAt = new Map<string, number>();
+  const known = new Map<string, PeerWay>();
   let state: "new" | "running" | "ending" = "new";
   let startedAt = 0;
   let cancelRound: () => void = () => undefined;
@@ -97,7 +103,7 @@ export function createRelayTransport(context: RelayContext): RelayTransport {
   return {
     kind: "relay",
     serves: (gateway) => connectors.get(gateway) !== undefined,
-    async serve(connector, stream) {
+    async serve(connector, stream, cut) {
       if (state !== "running") refuse(stream, drainingEnd());
       const requests = stream.requests[Symbol.asyncIterator]();
       const hello = await greet(requests).catch((caught: unknown) => refuse(stream, faultEnd(RpcError.from(caught))));
@@ -115,12 +121,20 @@ export function createRelayTransport(context: RelayContext): RelayTransport {
       }
       try {
         await session.run(requests);
+      } catch (caught) {
+        if (RpcError.is(caught, "SLOW_CONSUMER")) cut();
+        throw caught;
       } finally {
         if (sessions.get(connector) === session) sessions.delete(connector);
         goneAt.set(connector, clock.monotonic());
+        known.set(connector, { connected: false, info: session.info, seenAt: session.seenAt });
       }
     },
-    isConnected: (connector) => sessions.has(connector),
+    wayTo(connector) {
+      const session = sessions.get(connector);
+      if (session !== undefined) return { connected: true, info: session.info, seenAt: session.seenAt };
+      return known.get(connector);
+    },
     revoke(connector) {
       sessions.get(connector)?.close(revokedEnd());
     },
