@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 
 import type { StoreOperation } from "../../src/gen/talaria/owner/v1/execution_store_service.js";
 import { ConversationMessage, MessageRole } from "../../src/gen/talaria/types/v1/conversation.js";
+import { reasonNumber } from "../../src/rpc/reasonNumber.js";
+import type { Reason } from "../../src/rpc/reasons.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
 import { type Ended, refusalOf, sessionOf, type UpdateLog } from "../kit/turnClient.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
@@ -107,6 +109,8 @@ const late: readonly Fault[] = [
     "FRAME_INVALID",
   ],
   ["an empty delta", (worker) => worker.say(""), "FRAME_INVALID"],
+  ["a delta over its bytes", (worker) => worker.say("ü".repeat(131_073)), "FRAME_INVALID"],
+  ["a batch of too many events", (worker) => worker.say("x", 4_097), "FRAME_INVALID"],
   ["a second ready", (worker) => worker.ready(), "FRAME_OUT_OF_PHASE"],
   [
     "a result without content",
@@ -128,6 +132,7 @@ test.each(late)("F18 %s ends the turn as failed", async (_name, commit, reason) 
   const { run, worker } = await beginRunning();
   commit(worker);
   expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason });
+  expect((await worker.next("close")).detail).toBe(reasonNumber(reason as Reason));
 });
 
 test("F20 ready in the name of another process is refused", async () => {
@@ -211,7 +216,7 @@ test("OW-R24 OW23 every fence has its own reason, and a stale writer writes noth
   expect(rows.map((row) => (row as { text: string }).text)).toEqual(["hello", "done"]);
 });
 
-test("OW-R23 a second connection of the same process may not write for the execution of the first", async () => {
+test("OW-R23 OW09 a second connection of the same process may not write for the execution of the first", async () => {
   const { run, worker } = await beginRunning();
   const write = worker.persist(1n, append("no"), worker.fence, worker.connectAgain());
   expect(await refusalOf(write)).toBe("PERMISSION_DENIED");
@@ -249,7 +254,7 @@ test("F24 a second result is refused and the first one stands", async () => {
   expect(gateway().rows("SELECT 1 FROM messages WHERE text IN ('first', 'second')")).toHaveLength(1);
 });
 
-test("a worker's own error ends the turn with its reason", async () => {
+test("F11 F34 a worker's own error ends the turn with its reason", async () => {
   const { run, worker } = await beginRunning();
   worker.send({ $case: "error", value: { reason: 0, message: "my own words" } });
   const ended: Ended = await run.outcome();

@@ -10,6 +10,7 @@ import { reasonError, RpcError } from "../../rpc/rpcError.js";
 import { endLaunch } from "../../store/turns/endLaunch.js";
 import { recordLaunch } from "../../store/turns/recordLaunch.js";
 import type { Writer } from "../../store/writer.js";
+import { within } from "../turn/within.js";
 import type { Launch } from "./launch.js";
 import { createLaunch } from "./launch.js";
 import type { LaunchTokens } from "./launchTokens.js";
@@ -19,6 +20,8 @@ import type { WorkerLog } from "./workerLog.js";
 
 /** Exit code of a worker that found its launch pipe closed before the token. */
 const EXIT_WITHOUT_TOKEN = 71;
+/** A worker that was told why its turn is over has this long to leave by itself, milliseconds. */
+const LAST_WORDS_MS = 200;
 
 /** What a launcher works with. */
 export interface LauncherParts {
@@ -96,12 +99,16 @@ export class Launcher {
     return launch;
   }
 
-  /** Kills whatever is left of a launch, waits until it is proved gone and closes its record. */
-  async end(launch: Launch): Promise<void> {
+  /**
+   * Kills whatever is left of a launch, waits until it is proved gone and closes its record.
+   * @param told whether the worker was told why its turn is over; it then has a moment to read that and to leave.
+   */
+  async end(launch: Launch, told = false): Promise<void> {
     const { tokens, writer, clock, log } = this.#parts;
     tokens.forget(launch);
     launch.fail(new RpcError("WORKER_EXITED"));
     launch.closePipe();
+    if (told && launch.exit === undefined) await within(clock, LAST_WORDS_MS, launch.exited);
     if (!(await launch.group.kill())) log.error({ launch: launch.id }, "a process group cannot be proved; left alone");
     await launch.exited;
     if (!this.#live.delete(launch)) return;

@@ -379,7 +379,7 @@ export class TurnRun {
     this.#watch?.stop();
     this.#cancelLeave();
     const launch = this.#launch;
-    if (launch !== undefined) await persistently(clock, this.#log, () => launcher.end(launch));
+    if (launch !== undefined) await persistently(clock, this.#log, () => launcher.end(launch, this.#phase === "lost"));
     removeOutbox(outboxDirectory(paths.outboxesDir, this.fence.executionId));
     await persistently(clock, this.#log, () =>
       store.writer.execute(releaseSession, { executionId: this.fence.executionId, now: clock.now() }),
