@@ -1,10 +1,9 @@
 import { createDeferred } from "../../base/deferred.js";
 import type { AttachRequest, AttachResponse } from "../../gen/talaria/owner/v1/owner_service.js";
 import type { CloseReason } from "../../gen/talaria/owner/v1/owner_service.js";
-import type { Reason } from "../../gen/talaria/reason/v1/reason.js";
 import type { Connection } from "../../rpc/connection.js";
 import type { BidiStream } from "../../rpc/harness/methods.js";
-import { reasonEntry } from "../../rpc/reasons.js";
+import { reasonNumber } from "../../rpc/reasonNumber.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import type { WorkerEvidence } from "../identity/workerEvidence.js";
 import type { Launch } from "../launch/launch.js";
@@ -102,7 +101,7 @@ export class WorkerLink {
       $case: "close",
       value: {
         reason,
-        detail: (error === undefined ? 0 : reasonEntry(error.reason).number) as Reason,
+        detail: error === undefined ? 0 : reasonNumber(error.reason),
         message: error?.message ?? "",
       },
     });

@@ -3,9 +3,8 @@ import { newId } from "../../base/ids.js";
 import type { Logger } from "../../base/logger.js";
 import type { Random } from "../../base/random.js";
 import type { Approval, Clarify, PromptSettled } from "../../gen/talaria/owner/v1/owner_service.js";
-import type { Reason } from "../../gen/talaria/reason/v1/reason.js";
 import { ApprovalChoice, Prompt } from "../../gen/talaria/types/v1/prompt.js";
-import { reasonEntry } from "../../rpc/reasons.js";
+import { reasonNumber } from "../../rpc/reasonNumber.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import { toOptionalTimestamp, toTimestamp } from "../../rpc/wire/times.js";
 import type { StoredPromptEnd } from "../../store/turns/endPrompt.js";
@@ -214,6 +213,6 @@ export class PromptDesk {
   }
 
   #refuse(promptId: string, reason: "PROMPT_LIMIT" | "EXECUTION_ENDED"): void {
-    this.#parts.send({ $case: "promptRefused", value: { promptId, reason: reasonEntry(reason).number as Reason } });
+    this.#parts.send({ $case: "promptRefused", value: { promptId, reason: reasonNumber(reason) } });
   }
 }

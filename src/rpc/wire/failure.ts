@@ -1,6 +1,7 @@
 import { cutToCodePoints } from "../../base/codePoints.js";
 import type { Failure } from "../../gen/talaria/types/v1/failure.js";
-import { isReason, reasonEntry } from "../reasons.js";
+import { reasonNumber } from "../reasonNumber.js";
+import { isReason } from "../reasons.js";
 import { RpcError } from "../rpcError.js";
 import { toOptionalTimestamp } from "./times.js";
 
@@ -26,7 +27,7 @@ export interface FailureFacts {
 export function toFailure(failure: FailureFacts): Failure {
   const known = isReason(failure.reason);
   return {
-    reason: (known ? reasonEntry(failure.reason).number : 0) as Failure["reason"],
+    reason: isReason(failure.reason) ? reasonNumber(failure.reason) : 0,
     message: failure.message,
     hint: failure.hint,
     retryable: failure.retryable,
