@@ -8,7 +8,7 @@ import { RpcError } from "../../src/rpc/rpcError.js";
 import { readDelivery } from "../../src/store/deliveries/readDelivery.js";
 import { deliverRequest, ended, get, refusal, send, stateName } from "../dm/calls.js";
 import { inputsOf, type TestGateway } from "../dm/testGateway.js";
-import { ScriptedConnector } from "./scriptedConnector.js";
+import { receipt, ScriptedConnector } from "./scriptedConnector.js";
 import { useHub } from "./useHub.js";
 
 const stateOf = (hub: TestGateway, id: string, wanted: string) =>
@@ -115,6 +115,77 @@ describe("a message to an agent behind a connector", () => {
     second.receipt(delivery.deliveryId);
     expect(stateName(await ended(hub.client, delivery.deliveryId))).toBe("REPLIED");
     expect(second.untaken).not.toContain("lease");
+  });
+
+  test("handed out before the gateway was restarted is asked for first, and an answer to the old lease counts for nothing", async () => {
+    const { hub: first, laptop } = await useHub();
+    const before = await ScriptedConnector.connect(first, laptop);
+    before.publish({ name: "dana" });
+    const { deliveryId } = (await send(first.client, { target: "dana@laptop", onBehalfOf: "alice" })).delivery;
+    const old = await before.lease();
+    await first.close();
+    const { hub } = await useHub({ home: first.home, identity: first.identity }, { laptop });
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    expect(await connector.next("ask")).toEqual({ key: deliveryId });
+    expect(connector.untaken).not.toContain("lease");
+    connector.accept(old.leaseId, deliveryId);
+    expect(await connector.next("ask")).toEqual({ key: deliveryId });
+    expect(stateName(await get(hub.client, deliveryId))).toBe("QUEUED");
+    connector.send({ $case: "askAnswer", value: { key: deliveryId, receipt: undefined } });
+    const { leaseId } = await connector.lease();
+    expect(leaseId).toBeGreaterThan(old.leaseId);
+    connector.accept(leaseId, deliveryId);
+    connector.receipt(deliveryId);
+    expect(stateName(await ended(hub.client, deliveryId))).toBe("REPLIED");
+    expect(inputsOf(hub, "alice")).toHaveLength(1);
+  });
+
+  test("accepted by a machine whose store is another one now, which does not know it, ends UNKNOWN", async () => {
+    const { hub, laptop } = await useHub();
+    const before = await ScriptedConnector.connect(hub, laptop);
+    before.publish({ name: "dana" });
+    const { deliveryId } = (await send(hub.client, { target: "dana@laptop" })).delivery;
+    const { leaseId } = await before.lease();
+    before.accept(leaseId, deliveryId);
+    await stateOf(hub, deliveryId, "claimed");
+    await before.leave();
+    const same = await ScriptedConnector.connect(hub, laptop);
+    same.send({ $case: "ask", value: { key: "nothing" } });
+    await same.next("askAnswer");
+    expect(same.untaken).not.toContain("ask");
+    await same.leave();
+    const other = await ScriptedConnector.connect(hub, laptop, { info: { storeId: "store-2" } });
+    expect(await other.next("ask")).toEqual({ key: deliveryId });
+    other.send({ $case: "askAnswer", value: { key: deliveryId, receipt: undefined } });
+    expect(stateName(await ended(hub.client, deliveryId))).toBe("UNKNOWN");
+  });
+
+  test("that was dead is sent again in the next epoch, and a receipt of the one before changes nothing", async () => {
+    const { hub, laptop } = await useHub();
+    const connector = await ScriptedConnector.connect(hub, laptop);
+    connector.publish({ name: "dana" });
+    const { deliveryId } = (await send(hub.client, { target: "dana@laptop" })).delivery;
+    const first = await connector.lease();
+    const failure = toFailure(failureOf(new RpcError("TURN_FAILED")));
+    connector.accept(first.leaseId, deliveryId);
+    connector.receipt(deliveryId, { state: DeliveryState.DELIVERY_STATE_FAILED, reply: undefined, failure });
+    await connector.next("receiptsStored");
+    await unaryCall(hub.client, DirectMessageServiceService.redriveDelivery, { requestId: "again", deliveryId });
+    const second = await connector.lease();
+    expect(second.item.envelope).toMatchObject({ attemptEpoch: 2, attempt: 1, body: "hello" });
+    connector.accept(first.leaseId, deliveryId);
+    connector.receipt(deliveryId, { attemptEpoch: 1 });
+    await connector.next("receiptsStored");
+    expect(stateName(await get(hub.client, deliveryId))).toBe("QUEUED");
+    connector.cut();
+    const back = await ScriptedConnector.connect(hub, laptop);
+    await back.next("ask");
+    back.send({ $case: "askAnswer", value: { key: deliveryId, receipt: receipt(deliveryId) } });
+    const third = await back.lease();
+    expect(third.item.envelope).toMatchObject({ attemptEpoch: 2, attempt: 2 });
+    back.accept(third.leaseId, deliveryId);
+    back.receipt(deliveryId, { attemptEpoch: 2 });
+    expect(stateName(await ended(hub.client, deliveryId))).toBe("REPLIED");
   });
 
   test("whose connector never returns ends UNKNOWN at its expiry; evidence that comes later resolves it", async () => {

@@ -142,14 +142,16 @@ async function onAskAnswer(session: RelaySession, { key, receipt }: RelayAskAnsw
   if (receipt !== undefined) {
     if (receipt.key !== key) throw invalidField("ask_answer.receipt.key", "must be the key that was asked for");
     await applyConnectorReceipts(session, [receipt]);
-    return;
   }
+  const delivery = readDelivery(store.reader, key);
+  // The receipt of an earlier attempt epoch says that this one's message never got there.
+  if (receipt !== undefined && (delivery?.state !== "queued" || receipt.attemptEpoch >= delivery.attemptEpoch)) return;
   session.asked.delete(key);
   const now = clock.now();
-  const accepted = readDelivery(store.reader, key)?.state === "claimed";
-  const effects = accepted
-    ? await store.writer.execute(endFarDelivery, { deliveryId: key, end: "lost", now })
-    : await store.writer.execute(releaseLapsed, { connector, deliveryId: key, now });
+  const effects =
+    delivery?.state === "claimed"
+      ? await store.writer.execute(endFarDelivery, { deliveryId: key, end: "lost", now })
+      : await store.writer.execute(releaseLapsed, { connector, deliveryId: key, now });
   afterCommit(effects);
   session.kick();
 }

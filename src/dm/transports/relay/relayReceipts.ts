@@ -1,6 +1,7 @@
 import type { Receipt } from "../../../gen/talaria/dm/v1/peer_service.js";
 import { applyReceipts, type StoredReceipt } from "../../../store/deliveries/applyReceipts.js";
 import { readDestination } from "../../../store/deliveries/destinations.js";
+import { readDelivery } from "../../../store/deliveries/readDelivery.js";
 import { claimedBy } from "../../../store/deliveries/outboundDeliveries.js";
 import { fromReceipt } from "../../wire/receiptWire.js";
 import type { RelaySession } from "./relaySession.js";
@@ -19,6 +20,8 @@ export async function applyConnectorReceipts(
   const known = receipts.flatMap((receipt) => fromReceipt(receipt, connector, now) ?? []);
   afterCommit(await store.writer.execute(applyReceipts, { gateway: connector, receipts: known, now }));
   for (const { deliveryId } of known) {
+    // One of an earlier attempt epoch says nothing about the lease.
+    if (readDelivery(store.reader, deliveryId)?.state === "queued") continue;
     session.leases.end(deliveryId);
     session.asked.delete(deliveryId);
   }
