@@ -165,4 +165,22 @@ export const breakages = [
     test: "test/tls/pinnedPeers.test.ts",
     title: "refuses a leaf of another key with a stolen identity certificate",
   },
+  {
+    name: "offered-again-once",
+    rule: "a message whose lease has lapsed is offered again once",
+    file: "src/store/deliveries/relayLapse.ts",
+    find: 'return lapsedBefore ? "fail" : "again";',
+    replace: 'return lapsedBefore && now < 0 ? "fail" : "again";',
+    test: "src/dm/transports/relay/leaseBook.test.ts",
+    title: "is offered again once while there is time",
+  },
+  {
+    name: "only-after-it-was-asked",
+    rule: "a leased message is not handed out again before its connector has said that it does not hold it",
+    file: "src/store/deliveries/relayCommands.ts",
+    find: "           AND undecided = 0 AND expires_at >= ?`",
+    replace: "           AND undecided >= 0 AND expires_at >= ?`",
+    test: "src/store/deliveries/relay.model.test.ts",
+    title: "a message is offered twice at most",
+  },
 ];

@@ -74,7 +74,7 @@ interface Machine {
   readonly offers: Map<string, number>;
 }
 
-const index = fc.nat(5);
+const index = fc.nat(3);
 const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("send" as const), index }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("lease" as const) }) },
@@ -173,7 +173,7 @@ function check(connector: string, { disk, offers }: Machine): void {
     expect(["expired", "failed"], "nothing that is on a far disk ends as if it were not").not.toContain(delivery.state);
   }
   for (const order of Object.values(places)) expect(order).toEqual([...order].sort((a, b) => a - b));
-  for (let at = 0; at <= 5; at++) {
+  for (let at = 0; at <= 3; at++) {
     const delivery = readDelivery(store.reader, `del_${connector}_${String(at)}`);
     if (delivery === undefined) continue;
     const { state, toldCount, body, deliveryId } = delivery;
@@ -210,7 +210,7 @@ test(
         );
         expect(open).toEqual([]);
       }),
-      { numRuns: 150 },
+      { numRuns: 250 },
     );
   },
 );
