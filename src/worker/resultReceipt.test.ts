@@ -23,7 +23,7 @@ test("a plain answer is completed and carries no usage of its own", () => {
   expect(pieces).toEqual([]);
 });
 
-test("stop wins over failure, and a failure is never completed", () => {
+test("OW43 F35 stop wins over failure, and a failure is never completed", () => {
   const failure = { reason: "PROVIDER_QUOTA", message: "no", resetsAtMs: Number.NaN } as const;
   expect(makeReceipt(facts({ stopped: true, answer: { text: "a", failure } })).result).toMatchObject({
     interrupted: true,
@@ -55,7 +55,7 @@ test("numbers that are none never reach the receipt", () => {
   );
 });
 
-test("every text is cut to its bound in code points", () => {
+test("OW45 every text is cut to its bound in code points", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 4_000, maxLength: 9_000 }), (text) => {
       const { result } = makeReceipt(
@@ -87,7 +87,7 @@ test("every text is cut to its bound in code points", () => {
   );
 });
 
-test("an answer of exactly 1 MiB stays inline, one byte more goes in pieces", () => {
+test("F26 an answer of exactly 1 MiB stays inline, one byte more goes in pieces", () => {
   expect(makeReceipt(facts({ answer: { text: "x".repeat(1_048_576) } })).pieces).toEqual([]);
   const { result, pieces } = makeReceipt(facts({ answer: { text: "x".repeat(1_048_577) } }));
   expect(pieces.map((piece) => piece.length)).toEqual([1_048_576, 1]);

@@ -12,7 +12,7 @@ test("small arguments stay as they are, redacted at every depth", () => {
   expect(shown).toEqual({ arguments: { a: [{ b: "the ***" }], n: 1, big: "2", nan: "NaN" }, truncated: false });
 });
 
-test("arguments over 64 KiB keep 64 keys, short values and 32 KiB", () => {
+test("OW48 arguments over 64 KiB keep 64 keys, short values and 32 KiB", () => {
   const given = Object.fromEntries(
     Array.from({ length: 100 }, (_, i) => [`${"k".repeat(300)}${String(i)}`, "é".repeat(9_000)]),
   );
@@ -33,7 +33,7 @@ test("anything that JSON can hold can be sent", () => {
   );
 });
 
-test("a result over 64 KiB keeps its first 32 KiB", () => {
+test("OW48 a result over 64 KiB keeps its first 32 KiB", () => {
   expect(showResult("x".repeat(65_536), same).truncated).toBe(false);
   const { result, truncated } = showResult("é".repeat(40_000), same);
   expect(truncated).toBe(true);

@@ -195,9 +195,13 @@ export class ForeignWorker {
     this.send({ $case: "ready", value: { pid, model: "none" } });
   }
 
-  /** Streams text. */
-  say(text: string): void {
-    this.send({ $case: "events", value: { events: [{ event: { $case: "delta", value: { text, channel: 1 } } }] } });
+  /** Streams text, in one frame. @param times how often. */
+  say(text: string, times = 1): void {
+    const events = Array.from(
+      { length: times },
+      () => ({ event: { $case: "delta", value: { text, channel: 1 } } }) as const,
+    );
+    this.send({ $case: "events", value: { events } });
   }
 
   /** Begins a tool call. */

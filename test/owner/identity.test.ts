@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import { fileURLToPath } from "node:url";
 import { Hello, OwnerServiceService } from "../../src/gen/talaria/owner/v1/owner_service.js";
 import { ExecutionStoreServiceService } from "../../src/gen/talaria/owner/v1/execution_store_service.js";
-import { readProcess } from "../../src/base/processTable.js";
+import { isAlive, readProcess } from "../../src/base/processTable.js";
 import { createClient } from "../../src/rpc/clients/connectClient.js";
 import { openBidi } from "../../src/rpc/clients/openBidi.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
@@ -11,6 +11,7 @@ import { refusalOf, type UpdateLog } from "../kit/turnClient.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
+import { waitUntil } from "../kit/waitFor.js";
 
 const workers = useForeignWorkers();
 const [node = "", relay = "", path = ""] = workers.command;
@@ -58,14 +59,12 @@ async function helloOf(hello: Parameters<typeof Hello.fromPartial>[0]): Promise<
   return (await call.ended)?.reason;
 }
 
+const rowsOf = (table: string): number => gateway().rows(`SELECT 1 FROM ${table}`).length;
 const rowCount = (): number =>
-  ["launches", "executions", "inputs", "sessions"].reduce(
-    (sum, table) => sum + gateway().rows(`SELECT 1 FROM ${table}`).length,
-    0,
-  );
+  ["launches", "executions", "inputs", "sessions"].reduce((sum, table) => sum + rowsOf(table), 0);
 const own = { pid: process.pid, birth: readProcess(process.pid)?.birthTicks ?? 0n, bootId: "" };
 
-test("F3 a stranger on the owner socket is refused and leaves no row", async () => {
+test("OW01 OW04 F3 a stranger on the owner socket is refused and leaves no row", async () => {
   const before = rowCount();
   expect(await helloOf({ process: own, protocol: { min: 1, max: 1 } })).toBe("WORKER_NOT_LAUNCHED");
   expect(await helloOf({ process: own, token: Buffer.alloc(32, 1) })).toBe("WORKER_TOKEN_INVALID");
@@ -82,7 +81,7 @@ test("F3 a stranger on the owner socket is refused and leaves no row", async () 
   expect(rowCount()).toBe(before);
 });
 
-test("F3 a stranger with a stolen token is not believed: the kernel names another process", async () => {
+test("OW01 F3 a stranger with a stolen token is not believed: the kernel names another process", async () => {
   const { run, worker } = await begin();
   const { pid, birth, token } = worker.launched;
   expect(await helloOf({ token, process: { pid, birth, bootId: "" }, protocol: { min: 1, max: 1 } })).toBe(
@@ -117,31 +116,54 @@ const lies: readonly [string, (worker: ForeignWorker) => Parameters<typeof Hello
   ["no process", () => ({ process: undefined }), "WORKER_PID_MISMATCH"],
   ["a protocol of the future", () => ({ protocol: { min: 9, max: 9 } }), "WORKER_PROTOCOL_UNSUPPORTED"],
 ];
-test.each(lies)("F3 F4 F5 a worker that names %s is refused, and the turn says why", async (_name, lie, reason) => {
-  const { run, worker } = await begin();
-  worker.open();
-  worker.hello(lie(worker));
-  expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason });
-  expect(worker.frames.items.map(({ frame }) => frame?.$case)).not.toContain("bootstrap");
-});
+test.each(lies)(
+  "OW02 OW03 OW04 F3 F4 F5 a worker that names %s is refused, and the turn says why",
+  async (_name, lie, reason) => {
+    const { run, worker } = await begin();
+    worker.open();
+    worker.hello(lie(worker));
+    const ended = await run.outcome();
+    expect(ended).toMatchObject({ outcome: "FAILED", reason });
+    const { executionId } = ended.turn;
+    expect(gateway().rows("SELECT launch_id, evidence FROM executions WHERE execution_id = ?", executionId)).toEqual([
+      { launch_id: null, evidence: null },
+    ]);
+    expect(worker.frames.items.map(({ frame }) => frame?.$case)).not.toContain("bootstrap");
+  },
+);
 
-test.each(["shell", "node"])("OW-R18 F6 a worker behind a %s launcher is proved by its own pid", async (agent) => {
-  const { run, worker } = await begin(agent);
-  await worker.running();
-  worker.result({ finalResponse: "through" });
-  const { turn, answer } = await run.outcome();
-  expect(answer).toBe("through");
-  const [row] = gateway().rows<{ evidence: string }>(
-    "SELECT evidence FROM executions WHERE execution_id = ?",
-    turn.executionId,
-  );
-  expect(JSON.parse(row?.evidence ?? "")).toMatchObject({
-    launcherHops: 1,
-    process: { pid: worker.launched.pid },
-    factors: ["token", "peer_credentials", "process_table", "ancestry"],
-    build: { name: "foreign" },
-  });
-});
+test.each(["shell", "node"])(
+  "OW05 OW06 OW07 OW11 OW-R18 F6 a worker behind a %s launcher is proved by its own pid, and both leave",
+  async (agent) => {
+    const launches = rowsOf("launches");
+    const { run, worker } = await begin(agent);
+    await worker.running();
+    worker.result({ finalResponse: "through" });
+    await worker.next("finish");
+    await worker.finishExecution(0n);
+    worker.send({ $case: "finished", value: {} });
+    worker.end();
+    worker.exit(0);
+    const { turn, answer } = await run.outcome();
+    expect(answer).toBe("through");
+    expect(rowsOf("launches")).toBe(launches + 1);
+    const [row] = gateway().rows<{ evidence: string; session_id: string; pid: number; worker_pid: number }>(
+      "SELECT evidence, session_id, pid, worker_pid FROM executions JOIN launches USING (launch_id) WHERE execution_id = ?",
+      turn.executionId,
+    );
+    expect(row).toMatchObject({ session_id: turn.sessionId, worker_pid: worker.launched.pid });
+    expect(row?.pid).not.toBe(row?.worker_pid);
+    for (const pid of [row?.pid ?? 0, row?.worker_pid ?? 0]) {
+      await waitUntil(`${String(pid)} is gone`, () => !isAlive(readProcess(pid)));
+    }
+    expect(JSON.parse(row?.evidence ?? "")).toMatchObject({
+      launcherHops: 1,
+      process: { pid: worker.launched.pid },
+      factors: ["token", "peer_credentials", "process_table", "ancestry"],
+      build: { name: "foreign" },
+    });
+  },
+);
 
 test("F3 a worker more than three hops from its launch is refused", async () => {
   const { run, worker } = await begin("distant");
@@ -150,12 +172,12 @@ test("F3 a worker more than three hops from its launch is refused", async () => 
   expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason: "WORKER_NOT_LAUNCHED" });
 });
 
-test("a launcher that does not pass stdin on is named by the turn's failure", async () => {
+test("OW-R18 a launcher that does not pass stdin on is named by the turn's failure", async () => {
   const run = gateway().client.run("dropping", "hello");
   expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason: "WORKER_LAUNCHER_DROPPED_STDIN" });
 });
 
-test("a worker that never says hello is given up", async () => {
+test("OW-R4 a worker that never says hello is given up", async () => {
   const { run, worker } = await begin();
   expect(worker.launched.token).toHaveLength(32);
   expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason: "WORKER_HELLO_TIMEOUT" });

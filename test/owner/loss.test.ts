@@ -130,7 +130,7 @@ test("DA-3 a tool call that has ended leaves nothing unknown", async () => {
   expect(await client.run("echo", "!tool done {} => ok\n!crash 1").outcome()).toMatchObject({ outcome: "FAILED" });
 });
 
-test("OC-19 F22 F23 a worker that dies after its result changes nothing of the outcome", async () => {
+test("OC-19 F22 F23 F33 a worker that dies after its result changes nothing of the outcome", async () => {
   const { run, worker } = await beginRunning();
   worker.result({ finalResponse: "kept" });
   await worker.next("finish");

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 
+import { AgentServiceService } from "../../src/gen/talaria/gateway/v1/agent_service.js";
 import { ApprovalChoice, ApprovalRequest, ClarifyRequest, PromptEnd } from "../../src/gen/talaria/types/v1/prompt.js";
+import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
 import { refusalOf, sessionOf, type UpdateLog } from "../kit/turnClient.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
@@ -95,7 +97,7 @@ test("an answer of the other kind is refused and the prompt stays open", async (
   expect((await run.outcome()).answer).toContain("left");
 });
 
-test("OW-R34 OC-13 a prompt waits for a viewer that has gone and comes back", async () => {
+test("OW-R34 OW-R26 OC-13 a prompt waits for a viewer that has gone and comes back", async () => {
   const { client, connect } = gateway();
   const run = client.run("echo", "!ask Still there?");
   const { promptId } = await run.next("promptRaised");
@@ -175,6 +177,22 @@ test("always is kept for the agent, asked no more in later sessions, and another
   const other = client.run("echo", "!approve deploy");
   await client.choose((await other.next("promptRaised")).promptId, APPROVAL_CHOICE_DENY);
   expect((await other.outcome()).answer).toContain("denied");
+});
+
+test("OW37 a grant that was revoked is asked for again in the next turn of the same session", async () => {
+  const { client, rows } = gateway();
+  const run = client.run("keeper", "!approve ship");
+  const sessionId = await sessionOf(run);
+  await client.choose((await run.next("promptRaised")).promptId, APPROVAL_CHOICE_ALWAYS);
+  await run.outcome();
+  const granted = await client.say(sessionId, "!approve ship").outcome();
+  expect(granted.answer).toContain("approved");
+  const [grant] = rows<{ grant_id: string }>("SELECT grant_id FROM grants WHERE command = 'ship'");
+  const revocation = { requestId: "revoke", grantId: grant?.grant_id ?? "" };
+  await unaryCall(client.client, AgentServiceService.revokeGrant, revocation);
+  const asked = client.say(sessionId, "!approve ship");
+  await client.choose((await asked.next("promptRaised")).promptId, APPROVAL_CHOICE_DENY);
+  expect((await asked.outcome()).answer).toContain("denied");
 });
 
 test("OW42 a headless turn raises no prompt: approval is denied and a question is skipped at once", async () => {

@@ -128,7 +128,7 @@ const late: readonly Fault[] = [
     "FRAME_INVALID",
   ],
 ];
-test.each(late)("F18 %s ends the turn as failed", async (_name, commit, reason) => {
+test.each(late)("OW47 F18 %s ends the turn as failed", async (_name, commit, reason) => {
   const { run, worker } = await beginRunning();
   commit(worker);
   expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason });
@@ -177,7 +177,7 @@ test("an answer in chunks must have the digest that the result names", async () 
   expect(bad.run.kinds.filter((kind) => kind === "turnEnded")).toHaveLength(1);
 });
 
-test("OW22 a store write whose answer was lost is replayed with its first answer, and nothing is written twice", async () => {
+test("OW22 F31 a store write whose answer was lost is replayed with its first answer, and nothing is written twice", async () => {
   const { run, worker } = await beginRunning();
   const first = await worker.persist(1n, append("one"));
   const again = await worker.persist(1n, append("one"));

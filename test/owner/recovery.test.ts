@@ -51,12 +51,14 @@ test("OW-R2 OC-7 LG-5 A2-2 a gateway killed in the middle of a turn leaves one u
   await waitUntil("no outbox is left", () => readdirSync(homePaths(home).outboxesDir).length === 0);
 });
 
-test("OW-R11 OW28 a result that its worker had kept is settled by the next owner as what it was", async () => {
+test("OW-R1 OW-R11 OW28 a result that its worker had kept is settled by the next owner as what it was, and the next input runs", async () => {
   const home = makeHome();
   const first = await serve(home);
-  const run = first.connect().run("echo", "!say kept\n!sleep 500");
+  const client = first.connect();
+  const run = client.run("echo", "!say kept\n!sleep 500");
   const executionId = await run.started();
   await run.saw("kept");
+  const follower = await client.say(await sessionOf(run), "follower").next("inputQueued");
   // The owner hears nothing more: its worker finishes alone.
   first.signal("SIGSTOP");
   await waitUntil("the worker has kept its result", () => existsSync(outboxFile(home, executionId)));
@@ -67,6 +69,10 @@ test("OW-R11 OW28 a result that its worker had kept is settled by the next owner
   expect(turn).toMatchObject({ outcome: "COMPLETED", answer: "kept" });
   expect(existsSync(outboxFile(home, executionId))).toBe(false);
   await processGone(worker?.pid ?? 0);
+  await waitUntil("the follower has run", () => {
+    const { inputId = "" } = follower.turn ?? {};
+    return rowsOf(home, "SELECT 1 FROM inputs WHERE input_id = ? AND outcome = 'completed'", inputId).length === 1;
+  });
   const again = await second.connect().say(turn.turn.sessionId, "next").outcome();
   expect(again.answer).toBe("next");
 });

@@ -35,6 +35,25 @@ test("MF-1 A2-7 after a restart an ended turn is replayed by its key and nothing
   expect(rowsOf(home, "SELECT 1 FROM executions")).toHaveLength(1);
 });
 
+test("OW-R33 a gateway killed while it drains leaves only the turn unknown that had not ended", async () => {
+  const home = fixture.home({ drainMs: 20_000 });
+  const first = await serve(home);
+  const client = first.connect();
+  const short = client.run("echo", "!ask Go on?");
+  const long = client.run("echo", "!deaf\n!say l\n!sleep 60000");
+  const { promptId } = await short.next("promptRaised");
+  await long.saw("l");
+  await client.run("echo", "ended before").outcome();
+  first.signal("SIGTERM");
+  await first.log.first("word of the drain", (line) => line.includes("drain"));
+  await client.reply(promptId, "yes");
+  await short.outcome();
+  await first.kill();
+  await serve(home);
+  const outcomes = rowsOf<{ outcome: string }>(home, "SELECT outcome FROM inputs ORDER BY sequence");
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(["completed", "unknown", "completed"]);
+});
+
 test("OW-R32 OC-11 SIGTERM lets a turn end, stops the one that does not, and leaves nothing behind", async () => {
   const home = fixture.home({ exitAfterFinishedMs: 1_000, stopTotalMs: 2_000, drainMs: 2_000 });
   const first = await serve(home);

@@ -94,7 +94,7 @@ test("an approval is answered by its exact id, and a question batch in order", a
   await finish(worker, attachment);
 });
 
-test("prompts that nobody answers end in the worker and say so; headless ones are never raised", async () => {
+test("OW42 prompts that nobody answers end in the worker and say so; headless ones are never raised", async () => {
   const { worker, attachment } = await fixture.attach();
   const short = { seconds: 0n, nanos: 50_000_000 };
   attachment.bootstrap("!approve x\n!ask y", { budgets: { approval: short, clarify: short } });
@@ -145,7 +145,7 @@ test("silence is the marker alone, and failures carry their reason", async () =>
   await finish(unknown.worker, unknown.attachment);
 });
 
-test("an answer over 1 MiB goes in pieces through the store, which repeats a lost write under its number", async () => {
+test("F26 F31 an answer over 1 MiB goes in pieces through the store, which repeats a lost write under its number", async () => {
   const { owner } = fixture;
   const from = owner.store.persists.length;
   let losses = 1;

@@ -11,7 +11,7 @@ import { useScriptedOwner } from "./useScriptedOwner.js";
 const fixture = useScriptedOwner();
 const grace = { orphanGrace: { seconds: 0n, nanos: 300_000_000 } };
 
-test("a worker whose owner is gone dies with its whole group after the grace, although its loop spins", async () => {
+test("F27 OW-R17 OW-R26 a worker whose owner is gone dies with its whole group after the grace, although its loop spins", async () => {
   const { worker, attachment } = await fixture.attach();
   attachment.bootstrap("!leave-child\n!spin 3600000", { budgets: grace });
   await attachment.until("child", () => (attachment.text.startsWith("child: ") ? { value: true } : undefined));
@@ -22,7 +22,7 @@ test("a worker whose owner is gone dies with its whole group after the grace, al
   attachment.end();
 });
 
-test("a worker whose owner is gone exits by itself once its turn has ended", async () => {
+test("F27 a worker whose owner is gone exits by itself once its turn has ended", async () => {
   const { worker, attachment } = await fixture.attach();
   attachment.bootstrap("!sleep 3600000");
   await attachment.next("ready");
@@ -33,7 +33,7 @@ test("a worker whose owner is gone exits by itself once its turn has ended", asy
   attachment.end();
 });
 
-test("losing the stream ends the turn, and the result stays in the outbox, authenticated and without secrets", async () => {
+test("OW28 losing the stream ends the turn, and the result stays in the outbox, authenticated and without secrets", async () => {
   const { worker, attachment } = await fixture.attach();
   const directory = join(fixture.owner.directory, "outbox");
   mkdirSync(directory, { mode: 0o700 });
@@ -49,7 +49,7 @@ test("losing the stream ends the turn, and the result stays in the outbox, authe
   expect(file.includes(bootstrap.assignmentSecret)).toBe(false);
 });
 
-test("the outbox is empty after finish, and an open one is refused", async () => {
+test("OW28 the outbox is empty after finish, and an open one is refused", async () => {
   const { worker, attachment } = await fixture.attach();
   const directory = join(fixture.owner.directory, "outbox2");
   mkdirSync(directory, { mode: 0o700 });
@@ -70,7 +70,7 @@ test("the outbox is empty after finish, and an open one is refused", async () =>
   expect((await second.worker.exited()).code).toBe(70);
 });
 
-test("a launcher that drops stdin is shown to the owner by an empty token, and the worker exits 71", async () => {
+test("OW-R18 a launcher that drops stdin is shown to the owner by an empty token, and the worker exits 71", async () => {
   const command = ["/bin/sh", "-c", `exec "${process.execPath}" "${WORKER_MAIN}" < /dev/null`] as const;
   const { worker, attachment } = await fixture.attach({ command: [...command] });
   expect((await attachment.next("hello")).token).toHaveLength(0);
@@ -79,7 +79,7 @@ test("a launcher that drops stdin is shown to the owner by an empty token, and t
   expect(worker.log).toContain("does not pass the launch pipe on");
 });
 
-test("a launcher that passes stdin on is one of the ancestors", async () => {
+test("OW05 OW-R19 a launcher that passes stdin on is one of the ancestors", async () => {
   const command = ["/bin/sh", "-c", `"${process.execPath}" "${WORKER_MAIN}"; exit $?`] as const;
   const { worker, attachment } = await fixture.attach({ command: [...command] });
   const hello = await attachment.next("hello");

@@ -14,7 +14,7 @@ test.each<[string, OwnerFrame | undefined, Reason]>([
   ],
   ["an empty frame", undefined, Reason.REASON_FRAME_INVALID],
   ["an ack of a frame that was not sent", { $case: "ack", value: { sequence: 99n } }, Reason.REASON_FRAME_INVALID],
-])("%s is answered with an error frame and exit 70", async (_, frame, reason) => {
+])("F28 F29 %s is answered with an error frame and exit 70", async (_, frame, reason) => {
   const { worker, attachment } = await fixture.attach();
   await attachment.next("hello");
   attachment.send(frame);
@@ -23,7 +23,7 @@ test.each<[string, OwnerFrame | undefined, Reason]>([
   expect((await worker.exited()).code).toBe(70);
 });
 
-test("a second bootstrap is out of phase", async () => {
+test("F28 a second bootstrap is out of phase", async () => {
   const { worker, attachment } = await fixture.attach();
   attachment.bootstrap("!sleep 3600000");
   await attachment.next("ready");
@@ -34,7 +34,7 @@ test("a second bootstrap is out of phase", async () => {
   expect((await worker.exited()).code).toBe(70);
 });
 
-test("a bad bootstrap names its fields and never their values", async () => {
+test("F11 a bad bootstrap names its fields and never their values", async () => {
   const { worker, attachment } = await fixture.attach();
   attachment.bootstrap("hello", { executionId: "nonsense-id", assignmentSecret: Buffer.alloc(5), protocol: 9 });
   const error = await attachment.next("error");
@@ -46,7 +46,7 @@ test("a bad bootstrap names its fields and never their values", async () => {
 });
 
 test.each([["nope", 'There is no runtime "nope"; this worker has: echo.']])(
-  "the runtime %s is a configuration error",
+  "OW55 F34 the runtime %s is a configuration error",
   async (runtime, message) => {
     const { worker, attachment } = await fixture.attach();
     attachment.bootstrap("hello", { policy: { runtime } });
@@ -71,7 +71,7 @@ test("dry runs come back with their payload, then the turn runs", async () => {
   expect((await worker.exited()).code).toBe(0);
 });
 
-test("an answer as large as the bound goes although the owner acknowledges sparingly", async () => {
+test("F26 an answer as large as the bound goes although the owner acknowledges sparingly", async () => {
   const { worker, attachment } = await fixture.attach();
   attachment.acknowledges = "sparingly";
   attachment.bootstrap("!repeat 1048576 x");

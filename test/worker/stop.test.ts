@@ -16,7 +16,7 @@ async function finish(worker: LaunchedWorker, attachment: Attachment): Promise<v
   expect(await worker.exited()).toEqual({ code: 0, signal: null });
 }
 
-test("a stop that comes before ready starts nothing and gives an interrupted result without text", async () => {
+test("F15 a stop that comes before ready starts nothing and gives an interrupted result without text", async () => {
   const { worker, attachment } = await fixture.attach();
   await attachment.next("hello");
   attachment.send(stop);
@@ -40,7 +40,7 @@ test("a stop during the turn ends it with what was said; a second one changes no
   await finish(worker, attachment);
 });
 
-test("a deaf turn ignores a stop", async () => {
+test("OW-R28 a deaf turn ignores a stop", async () => {
   const { worker, attachment } = await fixture.attach();
   attachment.bootstrap("!deaf\nlistening\n!approve rm -rf /\n!tool late {} => no");
   await attachment.next("approval");
@@ -57,7 +57,7 @@ test("a deaf turn ignores a stop", async () => {
   await finish(worker, attachment);
 });
 
-test("a deaf turn that sleeps runs on after a stop until it is killed", async () => {
+test("F16 a deaf turn that sleeps runs on after a stop until it is killed", async () => {
   const { worker, attachment } = await fixture.attach();
   attachment.bootstrap("!deaf\ndeaf now\n!sleep 3600000", {
     budgets: { heartbeat: { seconds: 0n, nanos: 50_000_000 } },
@@ -91,7 +91,7 @@ test("a crash ends the process as asked", async () => {
   second.attachment.end();
 });
 
-test("what a runtime throws becomes an error frame without a stack or a secret, and exit 70", async () => {
+test("OW56 F34 what a runtime throws becomes an error frame without a stack or a secret, and exit 70", async () => {
   const { worker, attachment } = await fixture.attach();
   attachment.bootstrap("!error it broke with hunter2secret", {
     credentials: [{ name: "key", secret: "hunter2secret" }],

@@ -152,7 +152,7 @@ test("recovery that is killed before any of its commits, three times over, comes
   expectRecovered(left);
 });
 
-test("an unknown outcome is told once, however often recovery is killed after it", async () => {
+test("OW-R3 OW-R9 an unknown outcome is told once, however often recovery is killed after it", async () => {
   await leaveBehind();
   const told: string[] = [];
   for (let commits = 2; commits < 12; commits += 1) {
@@ -164,7 +164,7 @@ test("an unknown outcome is told once, however often recovery is killed after it
   expect(told).toHaveLength(1);
 });
 
-test("F31 a damaged, forged or empty outbox and a result over its bounds are not used", async () => {
+test("F32 a damaged, forged or empty outbox and a result over its bounds are not used", async () => {
   const left = await leaveBehind();
   keep(left.kept, { finalResponse: "forged" }, 1);
   keep(left.lost, { finalResponse: "x".repeat(1_048_577) });
@@ -193,7 +193,21 @@ test("OW29 an outbox is distinct for each execution and its key too", () => {
   expect(outboxKey(store.homeKey, one).equals(outboxKey(store.homeKey, two))).toBe(false);
 });
 
-test("a result of one execution is refused under another's name", () => {
+test("F32 an outbox over 4 MiB is refused unread, an authentic one too", () => {
+  const executionId = fresh.execution();
+  const read = () =>
+    readOutbox(
+      outboxDirectory(home.paths.outboxesDir, executionId),
+      outboxKey(store.homeKey, executionId),
+      executionId,
+    );
+  keep(executionId, { finalResponse: "x".repeat(4_194_000) });
+  expect(read().kind).toBe("result");
+  keep(executionId, { finalResponse: "x".repeat(4_194_304) });
+  expect(read().kind).toBe("refused");
+});
+
+test("OW-R11 a result of one execution is refused under another's name", () => {
   const [one, two] = [fresh.execution(), fresh.execution()];
   keep(one, { finalResponse: "one" });
   const directory = outboxDirectory(home.paths.outboxesDir, one);

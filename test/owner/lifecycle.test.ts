@@ -1,0 +1,101 @@
+import { readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+import { SessionServiceService } from "../../src/gen/talaria/gateway/v1/session_service.js";
+import { Reason } from "../../src/gen/talaria/reason/v1/reason.js";
+import { ClarifyRequest } from "../../src/gen/talaria/types/v1/prompt.js";
+import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import { sessionOf } from "../kit/turnClient.js";
+import { useForeignWorkers } from "../kit/useForeignWorkers.js";
+import { useTestGateway } from "../kit/useTestGateway.js";
+
+const workers = useForeignWorkers();
+const gateway = useTestGateway({
+  agents: { echo: { runtime: "echo" }, foreign: { runtime: "command", worker: { command: workers.command } } },
+});
+
+/** What a process has open, as the kernel names it. */
+function openFiles(pid: number): string[] {
+  const folder = `/proc/${String(pid)}/fd`;
+  return readdirSync(folder).flatMap((fd) => {
+    try {
+      return [readlinkSync(join(folder, fd))];
+    } catch {
+      // It was closed between the two looks.
+      return [];
+    }
+  });
+}
+
+test.runIf(process.platform === "linux")("OW27 a worker has nothing of its gateway's home open", async () => {
+  const { client, home, workerPids, context } = gateway();
+  const run = client.run("echo", "!append a row\n!say written\n!approve wait");
+  await run.saw("written");
+  const { promptId } = await run.next("promptRaised");
+  const [pid = 0] = workerPids();
+  const open = openFiles(pid);
+  expect(open.length).toBeGreaterThan(3);
+  expect(open.filter((path) => path.startsWith(home))).toEqual([]);
+  // The look would have found it.
+  expect(openFiles(process.pid)).toContain(context.paths.database);
+  await client.choose(promptId, 1);
+  expect((await run.outcome()).outcome).toBe("COMPLETED");
+});
+
+test("OW54 a reset after turns leaves later ones the rows behind it, and the queue and its keys as they were", async () => {
+  const { client } = gateway();
+  const run = client.run("echo", "before", { requestId: "kept" });
+  const sessionId = await sessionOf(run);
+  const { turn } = await run.outcome();
+  expect((await client.say(sessionId, "!history").outcome()).answer).toContain("last user: !history");
+  await client.run("echo", "elsewhere").outcome();
+  const reset = { requestId: "reset", sessionId };
+  await unaryCall(client.client, SessionServiceService.resetSession, reset);
+  const later = await client.say(sessionId, "!history").outcome();
+  expect(later).toMatchObject({ outcome: "COMPLETED", turn: { sessionId } });
+  expect(later.answer).toBe("history: 1 rows, last user: !history");
+  const again = await client.run("echo", "before", { requestId: "kept" }).outcome();
+  expect(again.turn.inputId).toBe(turn.inputId);
+});
+
+test("OW55 F34 a worker that cannot make its runtime ends the turn with one reason, told once in the log", async () => {
+  const { client, log } = gateway();
+  const run = client.run("foreign", "hello");
+  const worker = await workers.next();
+  await worker.bootstrapped();
+  await worker.adopt();
+  const reason = Reason.REASON_RUNTIME_CONFIG;
+  worker.send({ $case: "error", value: { reason, message: "The model is not to be had." } });
+  const ended = await run.outcome();
+  expect(ended).toMatchObject({ outcome: "FAILED", reason: "RUNTIME_CONFIG", message: "The model is not to be had." });
+  const lines = log.filter((line) => line.includes(ended.turn.executionId) && line.includes("without a result"));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('"reason":"RUNTIME_CONFIG"');
+});
+
+test("OW-R40 a prompt that nobody saw when it was raised waits for whoever comes", async () => {
+  const { client, connect } = gateway();
+  const run = client.run("foreign", "hello");
+  const sessionId = await sessionOf(run);
+  const worker = await workers.next();
+  await worker.running();
+  run.cancel();
+  await run.ended();
+  const request = ClarifyRequest.fromPartial({ question: { questionId: "q", text: "Which?" }, position: 1, total: 1 });
+  worker.send({ $case: "clarify", value: { promptId: "p", request } });
+  const late = connect().watch(sessionId, { answersPrompts: true });
+  const raised = await late.until("the prompt", () =>
+    late.items
+      .flatMap(({ update }) => {
+        if (update?.$case === "snapshot") return update.value.prompts;
+        return update?.$case === "promptRaised" ? [update.value] : [];
+      })
+      .at(0),
+  );
+  await client.reply(raised.promptId, "that one");
+  expect(await worker.next("clarifyAnswer")).toMatchObject({ promptId: "p", text: "that one" });
+  worker.result({ finalResponse: "answered" });
+  expect((await late.outcome()).answer).toBe("answered");
+  late.cancel();
+});

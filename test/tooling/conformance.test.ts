@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+/** The first two cells of every table row of a page that begins with an id: the id, and what else the row says. */
+function rowsOf(page: string): Map<string, string> {
+  const rows = new Map<string, string>();
+  for (const line of readFileSync(page, "utf8").split("\n")) {
+    const [, id, ...rest] = line.split("|").map((cell) => cell.trim());
+    if (id === undefined || !/^(OW\d\d|OW-R\d+|F\d+)$/.test(id)) continue;
+    if (rows.has(id)) throw new Error(`${page} has two rows for ${id}`);
+    rows.set(id, rest.join(" | "));
+  }
+  return rows;
+}
+
+/** A title, behind `test(`, `it(` or the table of an `each`. A test that is skipped by its name has none. */
+const TITLE = /(?:\b(?:test|it)|\))\(\s*(["'`])((?:\\.|(?!\1).)*)\1/g;
+
+/** The titles of every test file. */
+function readTitles(folder: string): [string, string[]][] {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".test.ts"));
+  return files.map((name) => {
+    const file = join(folder, name);
+    return [file, [...readFileSync(file, "utf8").matchAll(TITLE)].map(([, , title]) => title ?? "")];
+  });
+}
+
+const titles = new Map(["src", "test"].flatMap(readTitles));
+/** The ids that titles begin with. */
+const tested = new Set(
+  [...titles.values()].flat().flatMap((title) => {
+    const words = title.split(" ");
+    const end = words.findIndex((word) => !/^[A-Z]+[A-Z0-9-]*\d+$/.test(word));
+    return end === -1 ? words : words.slice(0, end);
+  }),
+);
+const range = (prefix: string, last: number, width: number): string[] =>
+  Array.from({ length: last }, (_, index) => prefix + String(index + 1).padStart(width, "0"));
+
+const conformance = rowsOf("docs/conformance.md");
+const faults = rowsOf("docs/faults.md");
+const MARKS = ["tested", "differs", "not applicable", "not yet"];
+
+it("gives every behaviour and every fault one row", () => {
+  expect([...conformance.keys()].filter((id) => /^OW\d/.test(id))).toEqual(range("OW", 59, 2));
+  expect([...faults.keys()]).toEqual(range("F", 35, 0));
+});
+
+it("has a row for every id of theirs that a title begins with", () => {
+  const known = new Set([...conformance.keys(), ...faults.keys()]);
+  expect([...tested].filter((id) => /^(OW-?R?|F)\d+$/.test(id) && !known.has(id))).toEqual([]);
+});
+
+describe.each([
+  ["docs/conformance.md", conformance],
+  ["docs/faults.md", faults],
+])("%s", (_page, rows) => {
+  it("marks each row, and those that say tested are in a test's title", () => {
+    const mark = (text: string): string => text.split(" | ")[0] ?? "";
+    const wrong = [...rows].filter(([, text]) => !MARKS.includes(mark(text)));
+    expect(wrong.map(([id]) => id)).toEqual([]);
+    const named = [...rows].filter(([, text]) => ["tested", "differs"].includes(mark(text))).map(([id]) => id);
+    expect(named.filter((id) => !tested.has(id))).toEqual([]);
+    const silent = [...rows].filter(([, text]) => ["not applicable", "not yet"].includes(mark(text)));
+    expect(silent.map(([id]) => id).filter((id) => tested.has(id))).toEqual([]);
+  });
+
+  it("names for each tested row a file with a title that begins with its id", () => {
+    const wrong = [...rows].filter(([id, text]) => {
+      const named = [...text.matchAll(/`((?:src|test)\/[^`]+\.test\.ts)`/g)].map(([, file]) => file ?? "");
+      if (/^(tested|differs)/.test(text) && named.length === 0) return true;
+      return named.some((file) => !(titles.get(file) ?? []).some((title) => title.split(" ").includes(id)));
+    });
+    expect(wrong.map(([id]) => id)).toEqual([]);
+  });
+});
