@@ -24,7 +24,7 @@ export class OpenTools {
     for (const { event } of events) {
       switch (event?.$case) {
         case "delta":
-          if (event.value.text === "" || event.value.text.length > MAX_DELTA_BYTES) {
+          if (event.value.text === "" || Buffer.byteLength(event.value.text) > MAX_DELTA_BYTES) {
             throw invalid("a delta has 1 to 262,144 bytes");
           }
           break;
