@@ -7,6 +7,7 @@ import { reasonError, RpcError } from "../../rpc/rpcError.js";
 import { formatTraceparent, parseTraceparent, startTrace } from "../../rpc/traceContext.js";
 import { admitDeliveries, admitDelivery, type BatchAdmission } from "../../store/deliveries/admitDelivery.js";
 import type { DeliveryDraft } from "../../store/deliveries/deliveryDraft.js";
+import { ORDERED_ID_BYTES, orderedId } from "../../store/deliveries/orderedId.js";
 import { lanePosition, readDelivery, readDeliveryByKey } from "../../store/deliveries/readDelivery.js";
 import type { DeliveryRoute, StoredDelivery } from "../../store/deliveries/storedDelivery.js";
 import type { Store } from "../../store/store.js";
@@ -257,7 +258,7 @@ function draftOf(message: IncomingMessage, sender: Sender, options: DoorOptions)
         : {};
   const far = origin.kind === "peer" ? origin : undefined;
   return {
-    deliveryId: newId("del", random),
+    deliveryId: orderedId("del", now, random.bytes(ORDERED_ID_BYTES)),
     principalScope: sender.scope,
     key: message.key,
     sender: sender.author,

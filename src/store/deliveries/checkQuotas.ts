@@ -21,20 +21,18 @@ export function checkQuotas(tx: Tx, draft: DeliveryDraft): QuotaVerdict {
     const bySender = count(
       tx,
       `SELECT COUNT(*) AS count FROM deliveries
-       WHERE author_id = ? AND recipient_gateway = ? AND recipient_agent = ? AND state = 'queued'`,
-      draft.sender.id,
+       WHERE recipient_gateway = ? AND recipient_agent = ? AND author_id = ? AND state = 'queued'`,
       recipientGateway,
       recipientAgent,
+      draft.sender.id,
     );
     if (bySender >= bounds.queuedPerRecipientAndSender) return { refusal: "SENDER_QUOTA" };
   }
   if (waiting >= bounds.queuedPerRecipient) return { refusal: "RECIPIENT_QUOTA" };
-  const totals = tx.all<{ name: string; value: number }>(
-    "SELECT name, value FROM delivery_totals WHERE name IN ('body_bytes', 'queued')",
-  );
-  const total = (wanted: string): number => totals.find(({ name }) => name === wanted)?.value ?? 0;
-  const full =
-    total("queued") >= bounds.queuedPerHome || total("body_bytes") + draft.bodyBytes > bounds.bodyBytesPerHome;
+  const { queued = 0, body_bytes: bodyBytes = 0 } =
+    tx.get<{ queued: number; body_bytes: number }>("SELECT queued, body_bytes FROM delivery_totals WHERE one = 1") ??
+    {};
+  const full = queued >= bounds.queuedPerHome || bodyBytes + draft.bodyBytes > bounds.bodyBytesPerHome;
   return full ? { refusal: "HOME_QUOTA" } : { position: waiting + 1 };
 }
 

@@ -34,7 +34,10 @@ export interface DeliveryDraft {
   readonly deliveryId: string;
   /** See {@link "./storedDelivery.js".StoredDelivery.principalScope}. */
   readonly principalScope: string;
-  /** The sender's key; empty takes an open delivery of the same digest, else the delivery's own id as key. */
+  /**
+   * The sender's key, never empty where the message came from elsewhere; empty takes an open delivery of the same digest, else
+   * the delivery's own id as key.
+   */
   readonly key: string;
   readonly digest: Uint8Array;
   readonly route: DeliveryRoute;

@@ -14,13 +14,13 @@ export interface DeliveryTotals {
 
 /** Reads the totals. */
 export function readDeliveryTotals(from: Queryable): DeliveryTotals {
-  const rows = from.all<{ name: string; value: number }>("SELECT name, value FROM delivery_totals");
-  const byName = new Map(rows.map(({ name, value }) => [name, value]));
-  const value = (name: string): number => byName.get(name) ?? 0;
-  const states = Object.fromEntries(DELIVERY_STATES.map((state) => [state, value(state)]));
+  const row = from.get<Record<DeliveryState | "accepted" | "body_bytes", number>>(
+    "SELECT * FROM delivery_totals WHERE one = 1",
+  );
+  const states = Object.fromEntries(DELIVERY_STATES.map((state) => [state, row?.[state] ?? 0]));
   return {
-    accepted: value("accepted"),
+    accepted: row?.accepted ?? 0,
     states: states as Record<DeliveryState, number>,
-    bodyBytes: value("body_bytes"),
+    bodyBytes: row?.body_bytes ?? 0,
   };
 }

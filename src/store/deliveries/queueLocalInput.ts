@@ -25,8 +25,9 @@ export function queueLocalInput(tx: Tx, request: LocalInputRequest, effects: Del
   const { delivery, chat, attribution, now } = request;
   const sessionId = ensureBotChat(tx, { ...chat, now });
   const requestId = `${delivery.deliveryId}.${String(delivery.attemptEpoch)}`;
-  const { inputId } = insertInput(tx, {
-    inputId: derivedInputId([requestId]),
+  const inputId = derivedInputId([requestId], delivery.createdAt);
+  insertInput(tx, {
+    inputId,
     sessionId,
     principal: delivery.sender.id,
     requestScope: "delivery",

@@ -12,7 +12,7 @@ export function readDeliveryByKey(from: Queryable, scope: string, key: string): 
   return optional(from.get<DeliveryRow>("SELECT * FROM deliveries WHERE principal_scope = ? AND key = ?", scope, key));
 }
 
-/** The latest delivery of a digest in its scope that has not ended, or undefined. */
+/** The latest delivery of a digest in its scope that did not come from elsewhere and has not ended, or undefined. */
 export function readOpenDeliveryByDigest(
   from: Queryable,
   scope: string,
@@ -21,6 +21,7 @@ export function readOpenDeliveryByDigest(
   return optional(
     from.get<DeliveryRow>(
       `SELECT * FROM deliveries WHERE principal_scope = ? AND digest = ? AND state IN ('queued', 'claimed')
+         AND route IN ('local', 'peer_outbound', 'relay_outbound')
        ORDER BY sequence DESC LIMIT 1`,
       scope,
       digest,

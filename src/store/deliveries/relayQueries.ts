@@ -43,5 +43,5 @@ export function relayLaneHeads(from: Queryable, connector: string, limit: number
 
 /** The last place that was given to a receipt; 0 before the first. */
 export function lastReceiptPlace(from: Queryable): number {
-  return from.get<{ value: number }>("SELECT value FROM delivery_counters WHERE name = 'receipt'")?.value ?? 0;
+  return from.get<{ value: number }>("SELECT receipt AS value FROM delivery_counters WHERE one = 1")?.value ?? 0;
 }

@@ -20,8 +20,9 @@ export function tellSender(tx: Tx, delivery: StoredDelivery, now: number, effect
   const { reply } = delivery;
   const author = reply === undefined ? GATEWAY_AUTHOR : recipientAuthor(delivery);
   const text = noticeText(delivery, handle);
-  const { inputId } = insertInput(tx, {
-    inputId: derivedInputId([requestId]),
+  const inputId = derivedInputId([requestId], delivery.createdAt);
+  insertInput(tx, {
+    inputId,
     sessionId,
     principal: author.id,
     requestScope: "delivery",

@@ -31,7 +31,6 @@ CREATE TABLE sessions (
 ) STRICT;
 CREATE UNIQUE INDEX sessions_bot_chat ON sessions (agent) WHERE bot_chat = 1;
 CREATE INDEX sessions_updated ON sessions (updated_at, session_id);
-CREATE INDEX sessions_agent ON sessions (agent, updated_at);
 
 CREATE TABLE inputs (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -60,9 +59,9 @@ CREATE TABLE inputs (
   queued_at INTEGER NOT NULL,
   started_at INTEGER,
   ended_at INTEGER,
-  UNIQUE (principal, request_scope, request_id),
   CHECK ((state = 'ended') = (outcome IS NOT NULL))
 ) STRICT;
+CREATE UNIQUE INDEX inputs_request ON inputs (principal, request_scope, request_id) WHERE request_scope <> 'delivery';
 CREATE INDEX inputs_lane ON inputs (session_id, sequence) WHERE state = 'queued';
 CREATE INDEX inputs_session ON inputs (session_id, sequence);
 CREATE INDEX inputs_execution ON inputs (execution_id) WHERE execution_id IS NOT NULL;

@@ -64,46 +64,70 @@ CREATE TABLE deliveries (
   CHECK ((state IN ('queued', 'claimed')) = (ended_at IS NULL)),
   CHECK ((body IS NULL) = (body_bytes = 0))
 ) STRICT;
-CREATE INDEX deliveries_lane ON deliveries (recipient_gateway, recipient_agent, lane_place) WHERE state = 'queued';
-CREATE INDEX deliveries_waiting_sender ON deliveries (author_id, recipient_gateway, recipient_agent)
+CREATE INDEX deliveries_lane ON deliveries (recipient_gateway, recipient_agent, lane_place, author_id)
   WHERE state = 'queued';
 CREATE INDEX deliveries_far ON deliveries (recipient_gateway, sequence)
   WHERE route IN ('peer_outbound', 'relay_outbound') AND state = 'claimed';
 CREATE INDEX deliveries_expiry ON deliveries (expires_at) WHERE state IN ('queued', 'claimed');
-CREATE INDEX deliveries_open_digest ON deliveries (principal_scope, digest) WHERE state IN ('queued', 'claimed');
+CREATE INDEX deliveries_open_digest ON deliveries (principal_scope, digest)
+  WHERE state IN ('queued', 'claimed') AND route IN ('local', 'peer_outbound', 'relay_outbound');
 CREATE INDEX deliveries_receipts ON deliveries (principal_scope, receipt_sequence) WHERE receipt_sequence IS NOT NULL;
 CREATE INDEX deliveries_loops ON deliveries (author_id, started_by, created_at) WHERE started_by <> '';
 CREATE INDEX deliveries_kept_bodies ON deliveries (ended_at) WHERE body IS NOT NULL AND ended_at IS NOT NULL;
 
 CREATE TABLE delivery_totals (
-  name TEXT PRIMARY KEY,
-  value INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-INSERT INTO delivery_totals (name, value) VALUES
-  ('accepted', 0), ('queued', 0), ('claimed', 0), ('replied', 0), ('silent', 0), ('failed', 0), ('expired', 0),
-  ('cancelled', 0), ('unknown', 0), ('body_bytes', 0);
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  accepted INTEGER NOT NULL DEFAULT 0,
+  queued INTEGER NOT NULL DEFAULT 0,
+  claimed INTEGER NOT NULL DEFAULT 0,
+  replied INTEGER NOT NULL DEFAULT 0,
+  silent INTEGER NOT NULL DEFAULT 0,
+  failed INTEGER NOT NULL DEFAULT 0,
+  expired INTEGER NOT NULL DEFAULT 0,
+  cancelled INTEGER NOT NULL DEFAULT 0,
+  unknown INTEGER NOT NULL DEFAULT 0,
+  body_bytes INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO delivery_totals (one) VALUES (1);
 
 CREATE TRIGGER deliveries_accepted AFTER INSERT ON deliveries BEGIN
-  UPDATE delivery_totals SET value = value + 1 WHERE name IN ('accepted', new.state);
-  UPDATE delivery_totals SET value = value + new.body_bytes WHERE name = 'body_bytes';
+  UPDATE delivery_totals SET accepted = accepted + 1, body_bytes = body_bytes + new.body_bytes,
+    queued = queued + (new.state = 'queued'),
+    claimed = claimed + (new.state = 'claimed'),
+    replied = replied + (new.state = 'replied'),
+    silent = silent + (new.state = 'silent'),
+    failed = failed + (new.state = 'failed'),
+    expired = expired + (new.state = 'expired'),
+    cancelled = cancelled + (new.state = 'cancelled'),
+    unknown = unknown + (new.state = 'unknown')
+    WHERE one = 1;
 END;
 CREATE TRIGGER deliveries_moved AFTER UPDATE OF state ON deliveries WHEN old.state <> new.state BEGIN
-  UPDATE delivery_totals SET value = value - 1 WHERE name = old.state;
-  UPDATE delivery_totals SET value = value + 1 WHERE name = new.state;
+  UPDATE delivery_totals SET
+    queued = queued + (new.state = 'queued') - (old.state = 'queued'),
+    claimed = claimed + (new.state = 'claimed') - (old.state = 'claimed'),
+    replied = replied + (new.state = 'replied') - (old.state = 'replied'),
+    silent = silent + (new.state = 'silent') - (old.state = 'silent'),
+    failed = failed + (new.state = 'failed') - (old.state = 'failed'),
+    expired = expired + (new.state = 'expired') - (old.state = 'expired'),
+    cancelled = cancelled + (new.state = 'cancelled') - (old.state = 'cancelled'),
+    unknown = unknown + (new.state = 'unknown') - (old.state = 'unknown')
+    WHERE one = 1;
 END;
 CREATE TRIGGER deliveries_body_changed AFTER UPDATE OF body_bytes ON deliveries WHEN old.body_bytes <> new.body_bytes
 BEGIN
-  UPDATE delivery_totals SET value = value + new.body_bytes - old.body_bytes WHERE name = 'body_bytes';
+  UPDATE delivery_totals SET body_bytes = body_bytes + new.body_bytes - old.body_bytes WHERE one = 1;
 END;
 CREATE TRIGGER deliveries_forgotten AFTER DELETE ON deliveries WHEN old.body_bytes > 0 BEGIN
-  UPDATE delivery_totals SET value = value - old.body_bytes WHERE name = 'body_bytes';
+  UPDATE delivery_totals SET body_bytes = body_bytes - old.body_bytes WHERE one = 1;
 END;
 
 CREATE TABLE delivery_counters (
-  name TEXT PRIMARY KEY,
-  value INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-INSERT INTO delivery_counters (name, value) VALUES ('lane', 0), ('receipt', 0);
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  lane INTEGER NOT NULL DEFAULT 0,
+  receipt INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO delivery_counters (one) VALUES (1);
 INSERT INTO meta (key, value) VALUES ('store_id', lower(hex(randomblob(16))));
 
 CREATE TABLE loop_guards (

@@ -1,7 +1,6 @@
 import { defineCommand } from "../command.js";
 import type { Tx } from "../sql.js";
 import type { InputDraft } from "./inputDraft.js";
-import type { QueuedInput } from "./insertInput.js";
 import { insertInput } from "./insertInput.js";
 import { insertSession, type SessionDraft } from "./insertSession.js";
 
@@ -16,7 +15,13 @@ export interface Admission {
 
 /** What became of an admission. */
 export type AdmissionResult =
-  | ({ readonly kind: "queued"; readonly sessionId: string } & QueuedInput)
+  | {
+      readonly kind: "queued";
+      readonly sessionId: string;
+      readonly inputId: string;
+      /** Place in the session's queue, 1 is next. */
+      readonly position: number;
+    }
   | { readonly kind: "replayed"; readonly inputId: string; readonly sessionId: string }
   | { readonly kind: "conflict" }
   | { readonly kind: "unknown_session" }
@@ -27,7 +32,8 @@ export const admitInput = defineCommand<Admission, AdmissionResult>({
   name: "turn.admit",
   run(tx, { input, create, maxQueued }) {
     const earlier = tx.get<{ input_id: string; session_id: string; digest: Uint8Array }>(
-      "SELECT input_id, session_id, digest FROM inputs WHERE principal = ? AND request_scope = ? AND request_id = ?",
+      `SELECT input_id, session_id, digest FROM inputs
+       WHERE principal = ? AND request_scope = ? AND request_id = ? AND request_scope <> 'delivery'`,
       input.principal,
       input.requestScope,
       input.requestId,
@@ -39,8 +45,10 @@ export const admitInput = defineCommand<Admission, AdmissionResult>({
     }
     if (create) insertSession(tx, create);
     else if (!sessionExists(tx, input.sessionId)) return { kind: "unknown_session" };
-    if (queuedCount(tx, input.sessionId) >= maxQueued) return { kind: "queue_full" };
-    return { kind: "queued", sessionId: input.sessionId, ...insertInput(tx, input) };
+    const waiting = queuedCount(tx, input.sessionId);
+    if (waiting >= maxQueued) return { kind: "queue_full" };
+    insertInput(tx, input);
+    return { kind: "queued", sessionId: input.sessionId, inputId: input.inputId, position: waiting + 1 };
   },
 });
 
