@@ -15,7 +15,7 @@ import { waitUntil } from "../kit/waitFor.js";
 
 const workers = useForeignWorkers();
 const [node = "", relay = "", path = ""] = workers.command;
-const realWorker = fileURLToPath(new URL("../../dist/worker/main.js", import.meta.url));
+const realWorker = fileURLToPath(new URL("../../dist/worker/main.cjs", import.meta.url));
 const nodeLauncher =
   "const { spawnSync } = require('node:child_process'); process.exit(spawnSync(process.argv[1], process.argv.slice(2), { stdio: 'inherit' }).status)";
 const command = (...words: readonly string[]) => ({ runtime: "command", worker: { command: words } });
