@@ -84,7 +84,7 @@ describe("the home's lock", () => {
     await (await openStore(home.paths)).close();
   });
 
-  test("a second gateway is refused until the first was killed; every acknowledged row survives that", async () => {
+  test("AD-2 a second gateway is refused until the first was killed; every acknowledged row survives that", async () => {
     const writer = await writeElsewhere(200);
     const refused = await openStore(home.paths).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(HomeLockedError);

@@ -64,7 +64,7 @@ test("a socket path over 100 bytes names the setting", async () => {
   expect(existsSync(home)).toBe(false);
 });
 
-test("it serves with standard input closed and without a terminal", async () => {
+test("AG-5 it serves with standard input closed and without a terminal", async () => {
   const home = temporaryHome();
   const command = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
   const shell = spawn("sh", ["-c", 'exec "$0" "$1" --json --home "$2" serve <&-', process.execPath, command, home], {

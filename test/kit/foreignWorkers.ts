@@ -119,6 +119,11 @@ export class ForeignWorker {
     }
   }
 
+  /** Breaks its stream; its process stays. */
+  cut(): void {
+    this.#call?.cancel();
+  }
+
   /** Ends its half. */
   end(): void {
     this.#call?.end();

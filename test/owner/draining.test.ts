@@ -13,7 +13,7 @@ const gateway = useTestGateway({
   budgets: { drainMs: 5_000 },
 });
 
-test("OW19 OW20 OW21 F7 a drain refuses new turns while the running one writes on and ends, and its socket goes last", async () => {
+test("OW19 OW20 OW21 F7 TE-2 a drain refuses new turns while the running one writes on and ends, and its socket goes last", async () => {
   const { client, rows, context, gateway: running } = gateway();
   const run = client.run("foreign", "first", { requestId: "one" });
   const sessionId = await sessionOf(run);

@@ -2,10 +2,13 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
+import { StorageError } from "../../src/base/storageError.js";
 import { SessionServiceService } from "../../src/gen/talaria/gateway/v1/session_service.js";
 import { Reason } from "../../src/gen/talaria/reason/v1/reason.js";
 import { ClarifyRequest } from "../../src/gen/talaria/types/v1/prompt.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import type { Command } from "../../src/store/command.js";
+import { commitResult } from "../../src/store/turns/commitResult.js";
 import { sessionOf } from "../kit/turnClient.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
@@ -72,6 +75,34 @@ test("OW55 F34 a worker that cannot make its runtime ends the turn with one reas
   const lines = log.filter((line) => line.includes(ended.turn.executionId) && line.includes("without a result"));
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('"reason":"RUNTIME_CONFIG"');
+});
+
+/** Lets the next commit of a result fail. */
+function failNextResult(error: Error): void {
+  const { writer } = gateway().context.store;
+  const { execute } = writer;
+  writer.execute = function <Input, Result>(command: Command<Input, Result>, input: Input): Promise<Result> {
+    if (command.name !== commitResult.name) return Reflect.apply(execute, writer, [command, input]) as Promise<Result>;
+    writer.execute = execute;
+    return Promise.reject(error);
+  };
+}
+
+test("A2-5 a store that cannot keep a result puts the outcome off, and one that fails otherwise ends its turn only", async () => {
+  const { client, log } = gateway();
+  failNextResult(new StorageError("full", "no room"));
+  expect(await client.run("echo", "kept later").outcome()).toMatchObject({
+    outcome: "COMPLETED",
+    answer: "kept later",
+  });
+  expect(log.filter((line) => line.includes("trying again"))).toHaveLength(1);
+  failNextResult(new Error("nobody expected this"));
+  const run = client.run("echo", "said");
+  const ended = await run.outcome();
+  expect(ended).toMatchObject({ outcome: "FAILED", reason: "INTERNAL" });
+  expect(ended.message).not.toContain("nobody expected this");
+  expect(run.kinds.filter((kind) => kind === "turnEnded")).toHaveLength(1);
+  expect((await client.say(await sessionOf(run), "goes on").outcome()).answer).toBe("goes on");
 });
 
 test("OW-R40 a prompt that nobody saw when it was raised waits for whoever comes", async () => {

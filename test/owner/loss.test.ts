@@ -75,6 +75,13 @@ test("SY-1 a worker whose stream ends without a result is lost although its proc
   await gone(worker.launched.pid);
 });
 
+test("TE-5 a connection that breaks is a loss, and nobody's wish to cancel", async () => {
+  const { run, worker } = await beginRunning();
+  worker.cut();
+  expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason: "WORKER_LOST" });
+  await gone(worker.launched.pid);
+});
+
 test("F1 a program that cannot be started, and one that leaves before hello, are failures that say so", async () => {
   const { client } = gateway();
   expect(await client.run("absent", "hello").outcome()).toMatchObject({
@@ -185,7 +192,7 @@ test("OW-R5 a worker that says nothing any more is lost, before ready as well", 
   expect(two).toMatchObject({ outcome: "FAILED", reason: "HEARTBEAT_MISSED" });
 });
 
-test("OW-R31 OC-16 heartbeats are no progress: an idle turn ends, but not inside a tool or a prompt", async () => {
+test("OW-R31 OC-16 SY-5 heartbeats are no progress: an idle turn ends, but not inside a tool or a prompt", async () => {
   const { run, worker } = await beginRunning("restless");
   beat(worker, run.ended());
   const busy = await beginRunning("restless");

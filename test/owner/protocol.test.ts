@@ -232,7 +232,7 @@ test("AG-6 a store operation of an unknown kind is refused and everything goes o
   expect((await run.outcome()).outcome).toBe("COMPLETED");
 });
 
-test("AD-5 two writers of one revision: the second compaction is refused", async () => {
+test("AD-4 AD-5 two writers of one revision: the second compaction is refused", async () => {
   const { run, worker } = await beginRunning();
   const { sessionRevision } = await worker.persist(1n, append("one"));
   const compact = (expectedRevision: bigint) =>

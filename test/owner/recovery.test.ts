@@ -51,7 +51,7 @@ test("OW-R2 OC-7 LG-5 A2-2 a gateway killed in the middle of a turn leaves one u
   await waitUntil("no outbox is left", () => readdirSync(homePaths(home).outboxesDir).length === 0);
 });
 
-test("OW-R1 OW-R11 OW28 a result that its worker had kept is settled by the next owner as what it was, and the next input runs", async () => {
+test("OW-R1 OW-R11 OW28 MF-5 SY-6 a result that its worker had kept is settled by the next owner as what it was, and the next input runs", async () => {
   const home = makeHome();
   const first = await serve(home);
   const client = first.connect();
@@ -73,6 +73,7 @@ test("OW-R1 OW-R11 OW28 a result that its worker had kept is settled by the next
     const { inputId = "" } = follower.turn ?? {};
     return rowsOf(home, "SELECT 1 FROM inputs WHERE input_id = ? AND outcome = 'completed'", inputId).length === 1;
   });
+  expect((await second.connect().turn(follower.turn?.inputId ?? "")).answer).toBe("follower");
   const again = await second.connect().say(turn.turn.sessionId, "next").outcome();
   expect(again.answer).toBe("next");
 });

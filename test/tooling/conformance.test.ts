@@ -7,7 +7,7 @@ function rowsOf(page: string): Map<string, string> {
   const rows = new Map<string, string>();
   for (const line of readFileSync(page, "utf8").split("\n")) {
     const [, id, ...rest] = line.split("|").map((cell) => cell.trim());
-    if (id === undefined || !/^(OW\d\d|OW-R\d+|F\d+)$/.test(id)) continue;
+    if (id === undefined || !/^(OW\d\d|OW-R\d+|F\d+|[A-Z][A-Z0-9]-\d+)$/.test(id)) continue;
     if (rows.has(id)) throw new Error(`${page} has two rows for ${id}`);
     rows.set(id, rest.join(" | "));
   }
