@@ -7,6 +7,7 @@ import {
   type Turn,
   TurnServiceService,
   type WatchSessionRequest,
+  type TurnPhase,
 } from "../../src/gen/talaria/gateway/v1/turn_service.js";
 import type { Session } from "../../src/gen/talaria/gateway/v1/session.js";
 import type { ApprovalChoice, Prompt } from "../../src/gen/talaria/types/v1/prompt.js";
@@ -62,6 +63,14 @@ export class UpdateLog extends StreamLog<SessionUpdate> {
   /** Waits for a turn to start. @returns its execution's id. */
   async started(after = 0): Promise<string> {
     return (await this.next("turnStarted", after)).turn?.executionId ?? "";
+  }
+
+  /** Waits until the owner has seen the worker in a phase. A worker that is ready is running only then. */
+  async reached(phase: TurnPhase): Promise<void> {
+    await this.first(
+      `phase ${String(phase)}`,
+      ({ update }) => update?.$case === "phaseChanged" && update.value.phase === phase,
+    );
   }
 
   /** Waits until this text has been streamed. */

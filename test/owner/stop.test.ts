@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 
+import { TurnPhase } from "../../src/gen/talaria/gateway/v1/turn_service.js";
 import { ApprovalChoice } from "../../src/gen/talaria/types/v1/prompt.js";
 import { isAlive, readProcess } from "../../src/base/processTable.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
@@ -99,6 +100,7 @@ test("AD-6 Stop and result at the same moment leave one outcome", async () => {
 test("OW50 F16 OC-9 valid output and repeated Stops do not put the end off; the whole group dies", async () => {
   const { run, worker } = await begin();
   await worker.running();
+  await run.reached(TurnPhase.TURN_PHASE_RUNNING);
   await worker.ignoreSigterm();
   const child = await worker.spawnChild();
   const executionId = await run.started();
@@ -135,6 +137,7 @@ test("OW51 a Stop long after hello has its whole window", async () => {
 test("OW-R19 Stop reaches the worker and the launcher before it", async () => {
   const { run, worker } = await begin("launched");
   await worker.running();
+  await run.reached(TurnPhase.TURN_PHASE_RUNNING);
   const launcher = readProcess(worker.launched.pid)?.parentPid ?? 0;
   expect(launcher).not.toBe(process.pid);
   await gateway().client.stop(await run.started());
