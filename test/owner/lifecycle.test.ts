@@ -9,6 +9,7 @@ import { ClarifyRequest } from "../../src/gen/talaria/types/v1/prompt.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import type { Command } from "../../src/store/command.js";
 import { commitResult } from "../../src/store/turns/commitResult.js";
+import type { Writer } from "../../src/store/writer.js";
 import { sessionOf } from "../kit/turnClient.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
@@ -80,9 +81,9 @@ test("OW55 F34 a worker that cannot make its runtime ends the turn with one reas
 /** Lets the next commit of a result fail. */
 function failNextResult(error: Error): void {
   const { writer } = gateway().context.store;
-  const { execute } = writer;
+  const execute = writer.execute.bind<Writer["execute"]>(writer);
   writer.execute = function <Input, Result>(command: Command<Input, Result>, input: Input): Promise<Result> {
-    if (command.name !== commitResult.name) return Reflect.apply(execute, writer, [command, input]) as Promise<Result>;
+    if (command.name !== commitResult.name) return execute(command, input);
     writer.execute = execute;
     return Promise.reject(error);
   };
