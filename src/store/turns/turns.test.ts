@@ -48,7 +48,7 @@ async function running(): Promise<{ readonly sessionId: string; readonly fence: 
   return { sessionId, fence: await bench.run(sessionId) };
 }
 
-test("OW23 a write that was queued before a settlement and runs after it writes nothing", async () => {
+test("OW14 OW23 a write that was queued before a settlement and runs after it writes nothing", async () => {
   const { sessionId, fence } = await running();
   const before = transcriptOf(store, sessionId).length;
   // One batch: the settlement first, then the writer that does not know of it yet.
