@@ -29,13 +29,14 @@ export interface ActiveCallOptions {
 export class ActiveCall {
   /** What the handler is told. */
   readonly context: CallContext;
-  readonly #controller = new AbortController();
   readonly #call: ServerCall;
   readonly #runtime: HarnessRuntime;
   readonly #options: ActiveCallOptions;
   readonly #startedAt: number;
   readonly #abortActions: ((error: RpcError) => void)[] = [];
   #cancelDeadline: () => void = () => undefined;
+  #controller: AbortController | undefined;
+  #aborted: RpcError | undefined;
   #settled = false;
 
   constructor(runtime: HarnessRuntime, method: string, call: ServerCall, options: ActiveCallOptions) {
@@ -44,9 +45,10 @@ export class ActiveCall {
     this.#options = options;
     this.#startedAt = runtime.clock.monotonic();
     const deadlineMs = this.#armDeadline();
-    this.context = createContext(runtime, method, call, this.#controller.signal, deadlineMs);
+    this.context = createContext(runtime, method, call, () => this.#signal(), deadlineMs);
     call.on("cancelled", () => {
-      // grpc-js emits this after a success as well; then the call is settled.
+      // grpc-js emits this after a success as well.
+      if (this.#settled) return;
       const late = deadlineMs !== undefined && runtime.clock.now() >= deadlineMs;
       this.#abort(new RpcError(late ? "DEADLINE_EXCEEDED" : "CANCELLED"));
     });
@@ -54,8 +56,8 @@ export class ActiveCall {
 
   /** Runs `action` when the call ends otherwise than by its handler; at once if it has. */
   onAbort(action: (error: RpcError) => void): void {
-    if (this.#controller.signal.aborted) action(this.#controller.signal.reason as RpcError);
-    else this.#abortActions.push(action);
+    if (this.#aborted === undefined) this.#abortActions.push(action);
+    else action(this.#aborted);
   }
 
   /** Claims success for the handler. @returns false where the call has ended already. */
@@ -81,8 +83,17 @@ export class ActiveCall {
     if (this.#settled) return;
     // First, so that whatever the signal sets off finds the call settled.
     this.fail(error);
-    this.#controller.abort(error);
+    this.#aborted = error;
+    this.#controller?.abort(error);
     for (const action of this.#abortActions) action(error);
+  }
+
+  #signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
+    }
+    return this.#controller.signal;
   }
 
   #settle(): boolean {
@@ -104,10 +115,13 @@ export class ActiveCall {
   }
 
   #report(error: RpcError | undefined): void {
+    const internal = error?.reason === "INTERNAL";
+    // A child logger costs more than the rest of a small call.
+    if (!internal && !this.#runtime.log.isLevelEnabled("debug")) return;
     const { log } = this.context;
     const ms = Math.round(this.#runtime.clock.monotonic() - this.#startedAt);
     if (error === undefined) log.debug({ ms }, "call ended");
-    else if (error.reason === "INTERNAL") {
+    else if (internal) {
       log.error(
         { ms, reason: error.reason, incident: error.details.metadata?.["incident"], err: error.cause ?? error },
         "call failed",
@@ -120,31 +134,38 @@ function createContext(
   runtime: HarnessRuntime,
   method: string,
   call: ServerCall,
-  signal: AbortSignal,
+  signalOf: () => AbortSignal,
   deadlineMs: number | undefined,
 ): CallContext {
   const { principal, connection } = callerOf(call.metadata);
-  const requestId = newId("req", runtime.random);
   const metadata = (name: string): string | undefined => {
     const [value] = call.metadata.get(name);
     return typeof value === "string" ? value : undefined;
   };
+  // Most small calls use none of these, and together they cost more than such a call's handler.
+  let requestId: string | undefined;
   let log: Logger | undefined;
-  const traceparent = metadata(TRACEPARENT);
+  const requestIdOf = (): string => (requestId ??= newId("req", runtime.random));
   return {
     method,
-    requestId,
+    get requestId() {
+      return requestIdOf();
+    },
     principal,
     connection,
-    signal,
+    get signal() {
+      return signalOf();
+    },
     draining: runtime.draining,
     deadlineMs,
-    // A child logger costs more than the rest of a small call, and most calls log nothing.
     get log() {
-      log ??= runtime.log.child({ method, requestId, principal: describePrincipal(principal) });
+      log ??= runtime.log.child({ method, requestId: requestIdOf(), principal: describePrincipal(principal) });
       return log;
     },
-    trace: traceparent === undefined ? undefined : parseTraceparent(traceparent),
+    get trace() {
+      const traceparent = metadata(TRACEPARENT);
+      return traceparent === undefined ? undefined : parseTraceparent(traceparent);
+    },
     metadata,
   };
 }
