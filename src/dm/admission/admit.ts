@@ -87,7 +87,7 @@ export function createDoor(options: DoorOptions): Door {
   };
   return {
     async admit(message) {
-      const prepared = prepare(options, message);
+      const prepared = prepare(options, message, neighbourhoodOf(options));
       if ("delivery" in prepared) return prepared;
       return finish(await writer.execute(admitDelivery, prepared));
     },
@@ -95,11 +95,12 @@ export function createDoor(options: DoorOptions): Door {
       const results: (BatchResult | undefined)[] = [];
       const drafts: { readonly index: number; readonly draft: DeliveryDraft }[] = [];
       const held = new Set<string>();
+      const neighbourhood = neighbourhoodOf(options);
       for (const [index, message] of messages.entries()) {
         const recipient = message.target.toLowerCase();
         const prepared = held.has(recipient)
           ? { refused: reasonError("BATCH_ITEM_HELD_BACK") }
-          : attempt(() => prepare(options, message));
+          : attempt(() => prepare(options, message, neighbourhood));
         if ("deliveryId" in prepared) drafts.push({ index, draft: prepared });
         else results[index] = prepared;
         if ("refused" in prepared) held.add(recipient);
@@ -128,28 +129,58 @@ function attempt<T>(run: () => T): T | { readonly refused: RpcError } {
   }
 }
 
-/** Everything before the transaction: what is to be admitted, or the delivery that an earlier call made. */
-function prepare(options: DoorOptions, message: IncomingMessage): DeliveryDraft | Admitted {
+function neighbourhoodOf({ agents, peers, relays }: DoorOptions): Neighbourhood {
+  return { agents: agents.list(), peers: peers.list(), relays: relays() };
+}
+
+/**
+ * Everything before the transaction: what is to be admitted, or the delivery that an earlier call made. A replay needs
+ * neither its recipient nor its sender's rights any more, so a refusal is given where no such delivery is found; the
+ * transaction finds it for a message that would not be refused.
+ */
+function prepare(
+  options: DoorOptions,
+  message: IncomingMessage,
+  neighbourhood: Neighbourhood,
+): DeliveryDraft | Admitted {
   if (options.isDraining()) throw reasonError("DRAINING");
   if (!options.enabled) throw reasonError("MESSAGING_DISABLED");
   if (message.key !== "" || message.origin.kind !== "agent") checkKey(message.key);
   const checked = checkBody(message.body);
-  const neighbourhood = { agents: options.agents.list(), peers: options.peers.list(), relays: options.relays() };
   const sender = deriveSender(message.origin, neighbourhood);
   const { target, inReplyTo } = message;
   const digest = messageDigest({ senderId: sender.author.id, target, body: checked.body, inReplyTo });
-  const earlier = findEarlier(options, sender, message, digest);
-  if (earlier !== undefined) return earlier;
+  try {
+    return {
+      ...draftOf(message, sender, options),
+      ...checked,
+      ...checkWay(options, message, sender, neighbourhood),
+      digest,
+    };
+  } catch (caught) {
+    const earlier = findEarlier(options, sender, message, digest);
+    if (earlier !== undefined) return earlier;
+    throw caught;
+  }
+}
+
+/** Whether a message may go, and to whom. @throws RpcError. */
+function checkWay(
+  options: DoorOptions,
+  message: IncomingMessage,
+  sender: Sender,
+  neighbourhood: Neighbourhood,
+): Recipient {
   if (message.origin.kind === "peer" && message.origin.expiresAt <= options.clock.now()) {
     throw reasonError("MESSAGE_EXPIRED");
   }
   const recipient = resolve(message, sender, neighbourhood, options);
   checkReference(message, sender, options);
   if (message.depth > LIMITS.depth) throw reasonError("DEPTH_EXCEEDED");
-  return { ...draftOf(message, sender, options), ...checked, ...recipient, digest };
+  return recipient;
 }
 
-/** A replay needs neither its recipient nor its sender's rights any more. */
+/** The delivery that an earlier call with the same key made. @throws RpcError KEY_CONFLICT. */
 function findEarlier(
   { store }: DoorOptions,
   { scope }: Sender,

@@ -10,12 +10,15 @@ export type QuotaVerdict = { readonly position: number } | { readonly refusal: Q
 /** Looks for the first quota that one more message would exceed. */
 export function checkQuotas(tx: Tx, draft: DeliveryDraft): QuotaVerdict {
   const { bounds, recipientGateway, recipientAgent } = draft;
-  const waiting = count(
-    tx,
-    "SELECT COUNT(*) AS count FROM deliveries WHERE recipient_gateway = ? AND recipient_agent = ? AND state = 'queued'",
+  const home = tx.get<{ waiting: number; queued: number; bodyBytes: number }>(
+    `SELECT queued, body_bytes AS bodyBytes,
+       (SELECT COUNT(*) FROM deliveries WHERE recipient_gateway = ? AND recipient_agent = ? AND state = 'queued') AS waiting
+     FROM delivery_totals WHERE one = 1`,
     recipientGateway,
     recipientAgent,
   );
+  if (home === undefined) throw new Error("the totals are missing");
+  const { waiting, queued, bodyBytes } = home;
   // What one sender has waiting is part of what waits, so most lanes need no second count.
   if (waiting >= bounds.queuedPerRecipientAndSender) {
     const bySender = count(
@@ -29,9 +32,6 @@ export function checkQuotas(tx: Tx, draft: DeliveryDraft): QuotaVerdict {
     if (bySender >= bounds.queuedPerRecipientAndSender) return { refusal: "SENDER_QUOTA" };
   }
   if (waiting >= bounds.queuedPerRecipient) return { refusal: "RECIPIENT_QUOTA" };
-  const { queued = 0, body_bytes: bodyBytes = 0 } =
-    tx.get<{ queued: number; body_bytes: number }>("SELECT queued, body_bytes FROM delivery_totals WHERE one = 1") ??
-    {};
   const full = queued >= bounds.queuedPerHome || bodyBytes + draft.bodyBytes > bounds.bodyBytesPerHome;
   return full ? { refusal: "HOME_QUOTA" } : { position: waiting + 1 };
 }

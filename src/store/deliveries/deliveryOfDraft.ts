@@ -1,18 +1,18 @@
 import type { Tx } from "../sql.js";
 import { ensureBotChat } from "../turns/ensureBotChat.js";
 import type { DeliveryDraft } from "./deliveryDraft.js";
-import { nextCounter } from "./nextCounter.js";
 import type { StoredDelivery } from "./storedDelivery.js";
+import { takePlaces } from "./takePlaces.js";
 
 /** The delivery that a draft becomes, with its places taken and the session that is told of its end. */
 export function deliveryOfDraft(tx: Tx, draft: DeliveryDraft): StoredDelivery {
-  const place = nextCounter(tx, "lane");
   const { deliveryId, now, attempt } = draft;
   const inbound = draft.route === "peer_inbound" || draft.route === "relay_inbound";
+  const { lane, receipt } = takePlaces(tx, { receipt: inbound });
   return {
-    sequence: place,
+    sequence: lane,
     deliveryId,
-    lanePlace: place,
+    lanePlace: lane,
     principalScope: draft.principalScope,
     key: draft.key === "" ? deliveryId : draft.key,
     digest: draft.digest,
@@ -49,7 +49,7 @@ export function deliveryOfDraft(tx: Tx, draft: DeliveryDraft): StoredDelivery {
     inputId: undefined,
     executionId: undefined,
     revision: 1,
-    receiptSequence: inbound ? nextCounter(tx, "receipt") : undefined,
+    receiptSequence: inbound ? receipt : undefined,
     updatedAt: now,
   };
 }
