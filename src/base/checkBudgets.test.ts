@@ -4,7 +4,7 @@ import type { Budgets } from "./budgets.js";
 import { budgetOverridesSchema, DEFAULT_BUDGETS, resolveBudgets } from "./budgets.js";
 import { BUDGET_RULES, checkBudgets } from "./checkBudgets.js";
 
-test("the defaults keep every rule and are frozen", () => {
+test("DM089 the defaults keep every rule and are frozen", () => {
   expect(checkBudgets(DEFAULT_BUDGETS)).toEqual([]);
   expect(Object.isFrozen(DEFAULT_BUDGETS)).toBe(true);
   expect(Object.isFrozen(resolveBudgets({ helloMs: 1 }))).toBe(true);

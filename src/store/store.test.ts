@@ -44,7 +44,7 @@ async function writeElsewhere(count: number) {
   return { pid: child.pid, kill };
 }
 
-test("each start raises the epoch; the home keeps its id and key; files are private", async () => {
+test("DM061 each start raises the epoch; the home keeps its id and key; files are private", async () => {
   const clock = new FakeClock(5_000);
   const first = await openStore(home.paths, { clock });
   expect(statSync(home.paths.database).mode & 0o777).toBe(0o600);

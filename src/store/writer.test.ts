@@ -196,7 +196,7 @@ describe("a full disk", () => {
     return opened;
   }
 
-  test("is a typed failure that leaves nothing of the command, and writing goes on once room is made", async () => {
+  test("DM047 DM-R27 is a typed failure that leaves nothing of the command, and writing goes on once room is made", async () => {
     const { writer, reader } = await fill();
     const before = noteTexts(reader).length;
     expect(await failureOf(writer.execute(addNote, { text: big }))).toMatchObject({ kind: "full" });

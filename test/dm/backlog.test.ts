@@ -64,7 +64,7 @@ const ofLane = (name: string, bodies: readonly string[]): string[] => bodies.fil
 const inOrder = (name: string, length: number): string[] =>
   Array.from({ length }, (_, number) => `${name} ${String(number)}`);
 
-test("a backlog drains, in the order of each recipient's lane, and every message is answered once", async () => {
+test("DM-R15 a backlog drains, in the order of each recipient's lane, and every message is answered once", async () => {
   const agents = [agentEntry("main", { main: true }), ...NAMES.map((name) => agentEntry(name))];
   const north = await use({ name: "north", agents });
   const south = await use({ name: "south", agents });
@@ -89,7 +89,7 @@ test("a backlog goes in batches, a single message in a call of its own", async (
   expect(peer.singles.slice(singles)).toEqual(["alone"]);
 });
 
-test("after a broken call the peer is asked by key: what it has is not sent again, the rest in its order", async () => {
+test("DM113 DM-R07 after a broken call the peer is asked by key: what it has is not sent again, the rest in its order", async () => {
   let keptAtBreak: readonly string[] = [];
   const { north, peer } = await useScripted({
     // In the first batch one lane gets no further than its fourth message.

@@ -38,7 +38,7 @@ async function started(gateway: TestGateway, clock: FakeClock): Promise<void> {
   await gateway.until("the sweep waits for the clock", () => (clock.pending > 0 ? true : undefined));
 }
 
-test("a message that no turn started in time ends EXPIRED, its input with it, and its sender is told", async () => {
+test("DM092 a message that no turn started in time ends EXPIRED, its input with it, and its sender is told", async () => {
   const clock = new FakeClock(systemClock.now());
   const gateway = await use({ name: "home", clock, running: false });
   await started(gateway, clock);
@@ -60,7 +60,7 @@ test("a turn that would start too late does not, without any sweep", async () =>
   expect(inputsOf(gateway, "bob")).toMatchObject([{ state: "ended" }]);
 });
 
-test("the body of a dead letter goes after a day, and with it the way back", async () => {
+test("DM049 the body of a dead letter goes after a day, and with it the way back", async () => {
   const clock = new FakeClock(systemClock.now());
   const gateway = await use({ name: "home", clock, answer: () => ({ outcome: "failed", text: "" }) });
   await started(gateway, clock);
@@ -79,7 +79,7 @@ test("the body of a dead letter goes after a day, and with it the way back", asy
   });
 });
 
-test("a removed body of a message that was sent on is in no file of the sending home", async () => {
+test("DM-R41 a removed body of a message that was sent on is in no file of the sending home", async () => {
   const clock = new FakeClock(systemClock.now());
   const north = await use({ name: "north", clock });
   const south = await use({ name: "south" });
@@ -115,7 +115,7 @@ test("after a start the peer is asked about what has expired: never taken is EXP
   expect(inputsOf(south, "alice")).toHaveLength(1);
 });
 
-test("a reply is kept for its retention, a delivery until its key may be forgotten too; totals go on counting", async () => {
+test("DM094 a reply is kept for its retention, a delivery until its key may be forgotten too; totals go on counting", async () => {
   const clock = new FakeClock(systemClock.now());
   const gateway = await use({ name: "home", clock, budgets: { replyRetentionMs: DAY_MS } });
   await started(gateway, clock);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.js";
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
@@ -29,7 +30,7 @@ afterEach(async () => {
 });
 
 describe("a message between agents of one gateway", () => {
-  test("is an input of the recipient's Bot Chat, and its reply one of the sender's", async () => {
+  test("DM022 DM033 DM036 DM054 DM068 is an input of the recipient's Bot Chat, and its reply one of the sender's", async () => {
     const { client, ...gateway } = await use();
     const { delivery } = await send(client, { target: "bob", body: "  ping  ", onBehalfOf: "alice" });
     expect(stateName(delivery)).toBe("QUEUED");
@@ -56,7 +57,7 @@ describe("a message between agents of one gateway", () => {
     ]);
   });
 
-  test("of a client tells nobody, and its watch shows each state in order", async () => {
+  test("DM041 DM-R03 of a client tells nobody, and its watch shows each state in order", async () => {
     const gateway = await use({ running: false });
     const { delivery } = await send(gateway.client, { target: "bob" });
     const watched = watchToEnd(gateway.client, delivery.deliveryId);
@@ -69,7 +70,7 @@ describe("a message between agents of one gateway", () => {
     expect(inputsOf(gateway, "alice")).toEqual([]);
   });
 
-  test("DM006 of a turn goes out only from a Bot Chat of an agent that may send", async () => {
+  test("DM006 DM-R12 of a turn goes out only from a Bot Chat of an agent that may send", async () => {
     const gateway = await use({
       agents: [agentEntry("alice", { main: true }), agentEntry("bob"), agentEntry("mute", { messaging: false })],
       running: false,
@@ -97,7 +98,7 @@ describe("a message between agents of one gateway", () => {
     ).toMatchObject({ reason: "UNKNOWN_DELIVERY" });
   });
 
-  test("read by its own session after the end is told once", async () => {
+  test("DM042 read by its own session after the end is told once", async () => {
     const held: string[] = [];
     const gateway = await use({
       answer: ({ agent, text }) => {
@@ -116,6 +117,45 @@ describe("a message between agents of one gateway", () => {
     expect(inputsOf(gateway, "alice").map(({ state }) => state)).toEqual(["started", "ended"]);
   });
 
+  test("DM097 DM-R18 DM-R19 waits for the turn that runs there, and another recipient's does not", async () => {
+    const began: string[] = [];
+    const gateway = await use({
+      answer: ({ agent, text }) => {
+        began.push(text);
+        return agent === "bob" ? undefined : { outcome: "completed", text: "here" };
+      },
+    });
+    await send(gateway.client, { body: "long" });
+    await gateway.until("bob's turn runs", () => began[0]);
+    const second = await send(gateway.client, { body: "next" });
+    const other = await send(gateway.client, { target: "alice", body: "other" });
+    expect(stateName(await ended(gateway.client, other.delivery.deliveryId))).toBe("REPLIED");
+    expect(stateName(await get(gateway.client, second.delivery.deliveryId))).toBe("QUEUED");
+    expect(inputsOf(gateway, "bob").map(({ text, state }) => `${text} ${state}`)).toEqual([
+      "long started",
+      "next queued",
+    ]);
+    expect(began).toEqual(["long", "other"]);
+  });
+
+  test("DM062 keeps its place although the clock runs backwards", async () => {
+    let now = systemClock.now();
+    const began: string[] = [];
+    const gateway = await use({
+      running: false,
+      clock: { ...systemClock, now: () => (now -= 1_000) },
+      answer: ({ text }) => {
+        began.push(text);
+        return { outcome: "completed", text };
+      },
+    });
+    const sent = [];
+    for (const body of ["1", "2", "3"]) sent.push(await send(gateway.client, { body }));
+    gateway.run();
+    for (const { delivery } of sent) await ended(gateway.client, delivery.deliveryId);
+    expect(began).toEqual(["1", "2", "3"]);
+  });
+
   test.each([
     ["a silence marker", { outcome: "completed", text: "[SILENT]" } as const, "SILENT"],
     ["a failed turn", { outcome: "failed", text: "" } as const, "FAILED"],
@@ -129,13 +169,17 @@ describe("a message between agents of one gateway", () => {
     expect(inputsOf(gateway, "alice")).toMatchObject([{ author: "gateway", inReplyTo: delivery.deliveryId }]);
   });
 
-  test("that failed can be sent again, and ends once more", async () => {
+  test("DM053 DM060 that failed is replayed as failed, can be sent again, and ends once more", async () => {
     let fail = true;
     const gateway = await use({
       answer: () => (fail ? { outcome: "failed", text: "" } : { outcome: "completed", text: "ok" }),
     });
-    const { delivery } = await send(gateway.client, { body: "try" });
+    const { delivery } = await send(gateway.client, { requestId: "f", body: "try" });
     expect(await ended(gateway.client, delivery.deliveryId)).toMatchObject({ body: "try", bodyRemoved: false });
+    const replay = await send(gateway.client, { requestId: "f", body: "try" });
+    expect([replay.replayed, replay.delivery.deliveryId]).toEqual([true, delivery.deliveryId]);
+    expect(stateName(replay.delivery)).toBe("FAILED");
+    expect(inputsOf(gateway, "bob")).toHaveLength(1);
     fail = false;
     const redrive = { requestId: "again", deliveryId: delivery.deliveryId };
     const { redriveDelivery } = DirectMessageServiceService;
@@ -172,7 +216,7 @@ describe("a message between agents of one gateway", () => {
 });
 
 describe("the door", () => {
-  test("DM057 gives the same delivery for the same key, and refuses another message under it", async () => {
+  test("DM055 DM057 DM-R02 gives the same delivery for the same key, and refuses another message under it", async () => {
     const gateway = await use({ running: false });
     const first = await send(gateway.client, { requestId: "k", body: "one" });
     const again = await send(gateway.client, { requestId: "k", body: " one " });
@@ -186,8 +230,8 @@ describe("the door", () => {
   test.each([
     ["DM010 an empty body", { body: " \n " }, "EMPTY_BODY"],
     ["DM010 16,001 code points", { body: "😀".repeat(16_001) }, "BODY_TOO_LONG"],
-    ["a bad key", { requestId: "a b" }, "INVALID_FIELD"],
-    ["an unknown recipient", { target: "nobody" }, "UNKNOWN_TARGET"],
+    ["DM065 DM084 a bad key", { requestId: "a b" }, "INVALID_FIELD"],
+    ["DM038 an unknown recipient", { target: "nobody" }, "UNKNOWN_TARGET"],
     ["a private recipient", { target: "agent:ghost" }, "UNKNOWN_TARGET"],
     ["a handle behind an unknown connection", { target: "bob@laptop" }, "UNKNOWN_TARGET"],
     ["a peer that is not paired", { target: "far/bob" }, "UNKNOWN_PEER"],
@@ -228,7 +272,7 @@ describe("the door", () => {
     }
   });
 
-  test("bounds what one sender may have waiting for one recipient", async () => {
+  test("DM115 bounds what one sender may have waiting for one recipient", async () => {
     const gateway = await use({ running: false });
     const sends = Array.from({ length: 64 }, () => send(gateway.client, {}));
     const positions = (await Promise.all(sends)).map(({ delivery }) => delivery.position);
@@ -237,10 +281,11 @@ describe("the door", () => {
       reason: "SENDER_QUOTA",
       details: { retryAfterMs: 5_000 },
     });
+    expect(readDeliveryTotals(gateway.store.reader).accepted).toBe(64);
     await send(gateway.client, { target: "alice" });
   });
 
-  test("stops two agents that answer one another too fast", async () => {
+  test("DM-R45 stops two agents that answer one another too fast", async () => {
     const gateway = await use({ running: false });
     const turn = { agent: "alice", sessionId: "ses_x", title: "Bot Chat", depth: 0, inputAuthorId: "agent:bob" };
     const message = (n: number) => ({
@@ -259,7 +304,7 @@ describe("the door", () => {
   });
 });
 
-test("lists deliveries in pages, newest first, without bodies", async () => {
+test("DM-R10 lists deliveries in pages, newest first, without bodies", async () => {
   const gateway = await use({ running: false });
   for (let n = 0; n < 5; n++) await send(gateway.client, { body: `m${String(n)}` });
   const list = (pageToken: string) =>
@@ -276,6 +321,7 @@ test("lists deliveries in pages, newest first, without bodies", async () => {
   const rows = [first, second, third].flatMap(({ deliveries }) => deliveries);
   expect(rows.map(({ position }) => position)).toEqual([5, 4, 3, 2, 1]);
   expect(rows.every(({ body }) => body === "")).toBe(true);
+  for (const row of rows) expect([stateName(row), row.recipient?.agent]).toEqual(["QUEUED", "bob"]);
   expect(third.nextPageToken).toBe("");
   expect(await refusal(list("bogus"))).toMatchObject({ reason: "INVALID_PAGE_TOKEN" });
 });

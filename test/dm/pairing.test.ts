@@ -141,7 +141,7 @@ describe("an invite", () => {
     expect(north.book.list()).toHaveLength(1);
   });
 
-  test("of a gateway with another key sends nothing to it", async () => {
+  test("DM110 of a gateway with another key sends nothing to it", async () => {
     const { north, south } = await two();
     const parsed = parseInvite(await inviteOf(north));
     if (parsed.kind !== "invite") throw new Error("no invite");
@@ -287,7 +287,7 @@ describe("a stranger", () => {
 });
 
 describe("a peer's grants", () => {
-  test("decide which agents it can see and reach", async () => {
+  test("DM109 DM-R35 decide which agents it can see and reach", async () => {
     const agents = [agentEntry("alice", { main: true }), agentEntry("bob"), agentEntry("carl")];
     const { north, south } = await two({ agents });
     await join(south, await inviteOf(north, { grants: ["bob"] }));

@@ -72,7 +72,14 @@ describe("a message to a peer", () => {
     expect(inputsOf(south, "alice")).toHaveLength(1);
   });
 
-  test("keeps its order for each recipient", async () => {
+  test("DM106 DM-R44 ends SILENT where its agent chooses not to answer", async () => {
+    const { north } = await pair({}, { answer: () => ({ outcome: "completed", text: "[SILENT]" }) });
+    const { delivery } = await send(north.client, { target: "south/bob" });
+    const end = await ended(north.client, delivery.deliveryId);
+    expect([stateName(end), end.reply]).toEqual(["SILENT", undefined]);
+  });
+
+  test("DM-R15 keeps its order for each recipient", async () => {
     const { north, south } = await pair();
     const sent = [];
     for (let n = 0; n < 12; n++) sent.push(await send(north.client, { target: "south/bob", body: `m${String(n)}` }));
@@ -103,7 +110,7 @@ describe("a message to a peer", () => {
     expect(inputsOf(second, "bob")).toHaveLength(1);
   });
 
-  test("accepted before the receiver restarts ends REPLIED once", async () => {
+  test("DM066 accepted before the receiver restarts ends REPLIED once", async () => {
     const home = freshHome();
     const first = await use({ name: "south", home, running: false });
     const north = await use({ name: "north" });
@@ -143,7 +150,7 @@ describe("a message to a peer", () => {
     expect(inputsOf(second, "alice")).toHaveLength(1);
   });
 
-  test("that the peer refuses for good ends at once with the peer's reason", async () => {
+  test("DM086 that the peer refuses for good ends at once with the peer's reason", async () => {
     const { north } = await pair();
     const { delivery } = await send(north.client, { target: "south/nobody", onBehalfOf: "alice" });
     const end = await ended(north.client, delivery.deliveryId);
@@ -152,13 +159,13 @@ describe("a message to a peer", () => {
     expect(inputsOf(north, "alice")[0]?.text).toContain("was not delivered");
   });
 
-  test("that fails there can be sent again, in the next epoch of the same delivery", async () => {
+  test("DM029 that fails there can be sent again, in the next epoch of the same delivery", async () => {
     let fail = true;
     const { north, south } = await pair(
       {},
       { answer: () => (fail ? { outcome: "failed", text: "" } : { outcome: "completed", text: "ok" }) },
     );
-    const { delivery } = await send(north.client, { target: "south/bob", body: "try" });
+    const { delivery } = await send(north.client, { target: "south/bob", body: "try", onBehalfOf: "alice" });
     expect(stateName(await ended(north.client, delivery.deliveryId))).toBe("FAILED");
     fail = false;
     const { deliveryId } = delivery;
@@ -166,10 +173,13 @@ describe("a message to a peer", () => {
     const end = await ended(north.client, deliveryId);
     expect(end).toMatchObject({ attemptEpoch: 2, reply: { text: "ok" } });
     expect(readDeliveryTotals(south.store.reader).accepted).toBe(1);
-    expect(inputsOf(south, "bob").map(({ text }) => text)).toEqual(["try", "try"]);
+    expect(inputsOf(south, "bob").map(({ text, author }) => `${author} ${text}`)).toEqual([
+      "agent:north/alice try",
+      "agent:north/alice try",
+    ]);
   });
 
-  test("is withdrawn where the peer confirms that it has not started", async () => {
+  test("DM108 is withdrawn where the peer confirms that it has not started", async () => {
     const { north, south } = await pair({}, { running: false });
     const { delivery } = await send(north.client, { target: "south/bob" });
     const { deliveryId } = delivery;
@@ -225,20 +235,20 @@ describe("the peer listener", () => {
   test.each([
     ["16,001 code points", { body: "x".repeat(16_001) }, "BODY_TOO_LONG"],
     ["an empty body", { body: " " }, "EMPTY_BODY"],
-    ["a damaged body", { bodySha256: Buffer.alloc(32) }, "BODY_DIGEST_MISMATCH"],
+    ["DM056 DM-R09 a damaged body", { bodySha256: Buffer.alloc(32) }, "BODY_DIGEST_MISMATCH"],
     ["a message that has expired", { expiresAt: toTimestamp(systemClock.now() - 1) }, "MESSAGE_EXPIRED"],
     ["a chain that is too deep", { depth: 17 }, "DEPTH_EXCEEDED"],
-    ["a forged sender", { senderAgent: "x/../y" }, "INVALID_FIELD"],
-    ["a recipient that does not exist", { recipientAgent: "nobody" }, "UNKNOWN_TARGET"],
+    ["DM105 a forged sender", { senderAgent: "x/../y" }, "INVALID_FIELD"],
+    ["DM096 a recipient that does not exist", { recipientAgent: "nobody" }, "UNKNOWN_TARGET"],
     ["a way on to a third gateway", { recipientAgent: "north/carol" }, "UNKNOWN_TARGET"],
-  ])("refuses %s and keeps nothing", async (_what, envelope, reason) => {
+  ])("%s is refused and nothing is kept", async (_what, envelope, reason) => {
     const { south, north } = await receiver();
     const call = unaryCall(north, PeerServiceService.deliverDm, deliverRequest("k1", envelope));
     expect(await refusal(call)).toMatchObject({ reason });
     expect(readDeliveryTotals(south.store.reader).accepted).toBe(0);
   });
 
-  test("refuses text that is not UTF-8", async () => {
+  test("DM045 refuses text that is not UTF-8", async () => {
     const { south, north } = await receiver();
     const { deliverDm } = PeerServiceService;
     const broken = {
@@ -276,7 +286,7 @@ describe("the peer listener", () => {
     expect(outcomes).toEqual(["b1 accepted", "b2 307", "b3 324", "b4 accepted", "b1 324"]);
   });
 
-  test("says what became of a key, and follows receipts from a place", async () => {
+  test("DM114 says what became of a key, and follows receipts from a place", async () => {
     const { south, north } = await receiver();
     await unaryCall(north, PeerServiceService.deliverDm, deliverRequest("k1"));
     await unaryCall(north, PeerServiceService.deliverDm, deliverRequest("k2"));

@@ -15,7 +15,7 @@ const stateOf = (hub: TestGateway, id: string, wanted: string) =>
   hub.until(`${id} is ${wanted}`, () => (readDelivery(hub.store.reader, id)?.state === wanted ? true : undefined));
 
 describe("a message to an agent behind a connector", () => {
-  test("DM088 is leased, accepted and answered; the sender is told once", async () => {
+  test("DM034 DM088 DM-R05 is leased, accepted and answered; the sender is told once", async () => {
     const { hub, laptop } = await useHub();
     const connector = await ScriptedConnector.connect(hub, laptop);
     connector.publish({ name: "dana", title: "Dana the Great" });
@@ -80,7 +80,7 @@ describe("a message to an agent behind a connector", () => {
     expect((await connector.lease()).item.requestId).toBe(delivery.deliveryId);
   });
 
-  test("DM082 is handed out again after its lease has lapsed: once, and only after its connector was asked", async () => {
+  test("DM082 DM-R23 is handed out again after its lease has lapsed: once, and only after its connector was asked", async () => {
     const { hub, laptop } = await useHub({ budgets: { relayLeaseMs: 150, relayTtlMs: 20_000 } });
     const connector = await ScriptedConnector.connect(hub, laptop);
     connector.publish({ name: "dana" });
@@ -209,7 +209,7 @@ describe("a message to an agent behind a connector", () => {
     expect(stateName(await get(hub.client, delivery.deliveryId))).toBe("REPLIED");
   });
 
-  test("that is refused for good ends with the connector's reason; one refused for now waits", async () => {
+  test("DM074 DM086 that is refused for good ends with the connector's reason; one refused for now waits", async () => {
     const { hub, laptop } = await useHub();
     const connector = await ScriptedConnector.connect(hub, laptop);
     connector.publish({ name: "dana" });
@@ -252,7 +252,7 @@ describe("a message to an agent behind a connector", () => {
 });
 
 describe("a message from an agent behind a connector", () => {
-  test("passes the same door under the connector's name, and its receipts go down", async () => {
+  test("DM025 passes the same door under the connector's name, and its receipts go down", async () => {
     const { hub, laptop } = await useHub();
     const connector = await ScriptedConnector.connect(hub, laptop);
     const item = deliverRequest("k1", { senderAgent: "dana", senderTitle: "Dana", body: "from below" });

@@ -100,7 +100,45 @@ describe("a resolution", () => {
   });
 });
 
-test("DM019 every form that is printed means the agent that it was printed for, whatever the order of the rosters", () => {
+describe("a friendly name", () => {
+  const agents = [
+    agent("ann", { main: true, title: "Boss" }),
+    agent("bob", { title: "Code & Reviews!" }),
+    agent("cat", { title: "Twin" }),
+    agent("dan", { title: "TWIN" }),
+    agent("eve", { title: "Main" }),
+    agent("default", { title: "Default" }),
+  ];
+  const resolve = (typed: string) => resolveTarget(parseTarget(typed), { agents, peers: [] });
+
+  test.each(["Code & Reviews!", "code-reviews", "codereviews", "@Code-Reviews", "bob"])(
+    "DM012 with punctuation is meant by %j",
+    (typed) => {
+      expect(resolve(typed)).toMatchObject({ kind: "local", agent: { name: "bob" } });
+    },
+  );
+
+  test("DM013 that two agents bear means neither, with a form for each", () => {
+    expect(resolve("Twin")).toEqual({ kind: "ambiguous", forms: ["agent:cat", "agent:dan"] });
+    for (const name of ["cat", "dan"]) expect(resolve(`agent:${name}`)).toMatchObject({ agent: { name } });
+  });
+
+  test("DM014 like the reserved word does not take it from the main agent", () => {
+    for (const typed of ["main", "Main", "@main"]) expect(resolve(typed)).toMatchObject({ agent: { name: "ann" } });
+  });
+
+  test("DM015 DM-R40 of the main agent reaches it beside its reserved word", () => {
+    for (const typed of ["Boss", "@main", "ann"]) expect(resolve(typed)).toMatchObject({ agent: { name: "ann" } });
+  });
+
+  test("DM016 DM-R39 of an agent whose folder is called default takes nothing from the main agent", () => {
+    expect(resolve("default")).toMatchObject({ agent: { name: "default" } });
+    expect(resolve("main")).toMatchObject({ agent: { name: "ann" } });
+    expect(agents.map((entry) => localAddress(entry, { agents, peers: [] }))).toEqual(agents.map(({ name }) => name));
+  });
+});
+
+test("DM019 DM-R33 every form that is printed means the agent that it was printed for, whatever the order of the rosters", () => {
   const name = fc.stringMatching(/^[a-c][a-c_-]{0,2}$/);
   const title = fc.oneof(name, fc.string({ maxLength: 6 }), fc.constant("Ab C"));
   const neighbourhoods = fc.record({

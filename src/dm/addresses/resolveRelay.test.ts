@@ -29,7 +29,7 @@ const resolve = (target: string, relay: RelayNamespace) =>
   resolveTarget(parseTarget(target), { agents: [], peers: [], relays: [relay] });
 
 describe("<handle>@<connection>", () => {
-  test("means the exact name before a handle before a friendly name", () => {
+  test("DM017 means the exact name before a handle before a friendly name", () => {
     const rows = namespace([
       entry({ name: "ada", title: "Dana" }),
       entry({ name: "dana", title: "Other" }),
@@ -40,12 +40,12 @@ describe("<handle>@<connection>", () => {
     expect(resolve("other@laptop", rows)).toMatchObject({ kind: "relay", agent: "dana", title: "Other" });
   });
 
-  test("of a friendly name that several have is ambiguous, with a form for each", () => {
+  test("DM018 of a friendly name that several have is ambiguous, with a form for each", () => {
     const rows = namespace([entry({ name: "a", title: "Big Bob" }), entry({ name: "b", title: "big-bob" })]);
     expect(resolve("big-bob@laptop", rows)).toEqual({ kind: "ambiguous", forms: ["a@laptop", "b@laptop"] });
   });
 
-  test("DM081 names no connection with quotes, spaces or 65 characters", () => {
+  test("DM081 DM-R42 names no connection with quotes, spaces or 65 characters", () => {
     for (const connection of ["lap'top", 'lap"top', "lap top", "l".repeat(65), "$(reboot)"]) {
       expect(resolve(`dana@${connection}`, namespace([entry({})]))).toMatchObject({ kind: "unknown" });
     }
@@ -60,12 +60,12 @@ describe("<handle>@<connection>", () => {
     expect(resolve("dana@laptop", namespace(away, false))).toMatchObject({ kind: "relay", agent: "dana" });
   });
 
-  test("is the only form that reaches behind a connector", () => {
+  test("DM021 is the only form that reaches behind a connector", () => {
     expect(resolve("dana", namespace([entry({})]))).toEqual({ kind: "unknown" });
     expect(resolve("laptop/dana", namespace([entry({})]))).toMatchObject({ kind: "unknownPeer" });
   });
 
-  test("is printed so that it means the same agent, whatever the roster and its order", () => {
+  test("DM020 is printed so that it means the same agent, whatever the roster and its order", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", "-", " ", "A", "@", "/", "é"), maxLength: 6 });
     const entries = fc.array(fc.record({ name: text, handle: text, title: text }), { maxLength: 8 });
     fc.assert(

@@ -12,7 +12,7 @@ test.each([
 });
 
 test.each(["", "host", "host:", "host:0", "host:65536", "a b:1", "::1:7421", "x/y:1", "unix:1:2"])(
-  "%j is no address",
+  "DM102 %j is no address",
   (text) => {
     expect(splitAddress(text)).toBeUndefined();
   },

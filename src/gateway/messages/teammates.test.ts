@@ -26,7 +26,7 @@ test("local agents come first, then the peers' main agents", () => {
   expect(addresses([agent("ada"), agent("bob")], [peer("east")])).toEqual(["ada", "bob", "east"]);
 });
 
-test("the agent that asks, private ones and those without messaging are left out", () => {
+test("DM100 the agent that asks, private ones and those without messaging are left out", () => {
   const agents = [agent("ada"), agent("bob", { private: true }), agent("eve", { messaging: false }), agent("joe")];
   expect(addresses(agents, [], "ada")).toEqual(["joe"]);
 });
@@ -35,7 +35,7 @@ test("a name that is both has a form of its own for each", () => {
   expect(addresses([agent("east")], [peer("east")])).toEqual(["agent:east", "east/main"]);
 });
 
-test("behind a connector everyone is listed that it has published, by the form that reaches them", () => {
+test("DM021 behind a connector everyone is listed that it has published, by the form that reaches them", () => {
   const row = {
     name: "dana",
     handle: "main",

@@ -23,7 +23,7 @@ function offer(name: string, botChat: boolean, enabled = true, peers: readonly P
   return turnOffer(context, name, botChat);
 }
 
-test("DM001 a Bot Chat of an agent with messaging gets each tool once and the roster, the same in every turn", () => {
+test("DM001 DM-R47 a Bot Chat of an agent with messaging gets each tool once and the roster, the same in every turn", () => {
   const first = offer("ada", true);
   expect(first.tools.map(({ name }) => name)).toEqual(["message_agent", "check_delivery"]);
   expect(first.rosterInstructions).toContain("- `bob`: writes tests");

@@ -49,7 +49,7 @@ class Bench {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("nothing starts before it is opened or after it is closed", async () => {
+test("DM067 nothing starts before it is opened or after it is closed", async () => {
   const bench = new Bench(2);
   bench.admit("a");
   await settle();
@@ -136,7 +136,7 @@ test("idle resolves when the last turn has ended", async () => {
 
 type Step = { readonly kind: "admit" | "finish" | "yield" | "resume"; readonly session: string };
 
-test("in any order of events: one turn a session, the cap kept, no wake lost, idle and queued never both", async () => {
+test("DM069 in any order of events: one turn a session, the cap kept, no wake lost, idle and queued never both", async () => {
   const step: fc.Arbitrary<Step> = fc.record({
     kind: fc.constantFrom("admit", "admit", "finish", "yield", "resume"),
     session: fc.constantFrom("a", "b", "c", "d", "e"),

@@ -29,7 +29,7 @@ test.each(DELIVERY_STATES.flatMap((state) => DELIVERY_EVENTS.map((event) => ({ s
   },
 );
 
-test("an end is left by a redrive of a dead letter only, and an unknown one by evidence once", () => {
+test("DM059 DM085 an end is left by a redrive of a dead letter only, and an unknown one by evidence once", () => {
   for (const state of DELIVERY_STATES.filter(isEnded)) {
     for (const event of DELIVERY_EVENTS) {
       const next = nextDeliveryState(state, event);

@@ -73,7 +73,7 @@ test("OW09 another secret than the assignment's adopts nothing", async () => {
   expect(row(fence)?.state).toBe("assigned");
 });
 
-test("OW10 OW-R30 F10 while a turn holds its session no other is claimed there", async () => {
+test("OW10 OW-R30 F10 DM058 DM-R20 while a turn holds its session no other is claimed there", async () => {
   const { sessionId, fence } = await claimed();
   await bench.admit(sessionId);
   expect((await bench.claim(sessionId)).kind).toBe("running");

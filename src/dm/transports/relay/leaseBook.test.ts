@@ -7,7 +7,7 @@ import { LeaseBook } from "./leaseBook.js";
 const LEASE_MS = 60_000;
 
 describe("leases", () => {
-  test("last as long as they are renewed, and lapse in the order of their grants", () => {
+  test("DM-R28 last as long as they are renewed, and lapse in the order of their grants", () => {
     const book = new LeaseBook({ leaseMs: LEASE_MS });
     expect(book.grant("a", 1n, 0, 900_000)).toBe(60_000);
     book.grant("b", 2n, 0, 900_000);
