@@ -54,7 +54,7 @@ test("a request id repeats a turn: it runs once", async () => {
   expect((JSON.parse(stdout) as { turns: { admitted: string } }).turns.admitted).toBe("1");
 });
 
-test("a message is sent, answered, shown, listed and watched", async () => {
+test("DM-R48 a message is sent, answered, shown, listed and watched", async () => {
   const { home } = await serve();
   const at = ["--home", home];
   expect(await talaria(...at, "dm", "send", "main", "Ping", "--wait")).toMatchObject({ code: 0, stdout: "Ping\n" });
@@ -62,6 +62,11 @@ test("a message is sent, answered, shown, listed and watched", async () => {
   const [{ deliveryId }] = JSON.parse(listed.stdout) as [{ deliveryId: string }];
   expect((await talaria(...at, "dm", "show", deliveryId)).stdout).toMatch(/^reply +Ping$/m);
   expect((await talaria(...at, "dm", "watch", deliveryId)).stdout).toBe("replied: Ping\n");
+  const [chat] = JSON.parse((await talaria(...at, "--json", "sessions")).stdout) as [
+    { sessionId: string; title: string },
+  ];
+  expect(chat.title).toBe("Bot Chat");
+  expect((await talaria(...at, "sessions", "show", chat.sessionId)).stdout).toMatch(/Ping\n< Ping\n$/);
   const refused = await talaria(...at, "dm", "send", "nowhere", "Ping");
   expect(refused.code).toBe(66);
   expect(refused.stderr).toContain("UNKNOWN_TARGET");

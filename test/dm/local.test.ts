@@ -169,6 +169,18 @@ describe("a message between agents of one gateway", () => {
     expect(inputsOf(gateway, "alice")).toMatchObject([{ author: "gateway", inReplyTo: delivery.deliveryId }]);
   });
 
+  test("DM078 that fails has the reason of its turn, and no reply", async () => {
+    const failure = { reason: "PROVIDER_AUTH", message: "The key is wrong.", hint: "Change it.", retryable: false };
+    const gateway = await use({
+      answer: ({ agent }) =>
+        agent === "bob" ? { outcome: "failed", text: "", failure } : { outcome: "completed", text: "noted" },
+    });
+    const { delivery } = await send(gateway.client, { onBehalfOf: "alice" });
+    const end = await ended(gateway.client, delivery.deliveryId);
+    expect(end).toMatchObject({ reply: undefined, failure: { message: "The key is wrong.", hint: "Change it." } });
+    expect(inputsOf(gateway, "alice")[0]?.text).toContain("was not delivered. The key is wrong. [PROVIDER_AUTH]");
+  });
+
   test("DM053 DM060 that failed is replayed as failed, can be sent again, and ends once more", async () => {
     let fail = true;
     const gateway = await use({

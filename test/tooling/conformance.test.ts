@@ -7,7 +7,7 @@ function rowsOf(page: string): Map<string, string> {
   const rows = new Map<string, string>();
   for (const line of readFileSync(page, "utf8").split("\n")) {
     const [, id, ...rest] = line.split("|").map((cell) => cell.trim());
-    if (id === undefined || !/^(OW\d\d|OW-R\d+|F\d+|[A-Z][A-Z0-9]-\d+)$/.test(id)) continue;
+    if (id === undefined || !/^(OW\d\d|OW-R\d+|DM\d{3}|DM-R\d\d|F\d+|[A-Z][A-Z0-9]-\d+)$/.test(id)) continue;
     if (rows.has(id)) throw new Error(`${page} has two rows for ${id}`);
     rows.set(id, rest.join(" | "));
   }
@@ -17,12 +17,16 @@ function rowsOf(page: string): Map<string, string> {
 /** A title, behind `test(`, `it(` or the table of an `each`. A test that is skipped by its name has none. */
 const TITLE = /(?:\b(?:test|it)|\))\(\s*(["'`])((?:\\.|(?!\1).)*)\1/g;
 
+/** The first cell of a row of an `each`, where it begins with the id of a behaviour of messages: its test's title begins with it. */
+const ROW = /^\s*\[\s*(["'`])(DM(?:\d{3}|-R\d\d) (?:\\.|(?!\1).)*)\1/gm;
+
 /** The titles of every test file. */
 function readTitles(folder: string): [string, string[]][] {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".test.ts"));
   return files.map((name) => {
     const file = join(folder, name);
-    return [file, [...readFileSync(file, "utf8").matchAll(TITLE)].map(([, , title]) => title ?? "")];
+    const text = readFileSync(file, "utf8");
+    return [file, [...text.matchAll(TITLE), ...text.matchAll(ROW)].map(([, , title]) => title ?? "")];
   });
 }
 
@@ -39,30 +43,34 @@ const range = (prefix: string, last: number, width: number): string[] =>
   Array.from({ length: last }, (_, index) => prefix + String(index + 1).padStart(width, "0"));
 
 const conformance = rowsOf("docs/conformance.md");
+const messages = rowsOf("docs/conformance-messages.md");
 const faults = rowsOf("docs/faults.md");
-const MARKS = ["tested", "differs", "not applicable", "not yet"];
+const SHOWN = ["tested", "differs"];
+const SILENT = ["untested", "not applicable", "not yet"];
 
 it("gives every behaviour and every fault one row", () => {
   expect([...conformance.keys()].filter((id) => /^OW\d/.test(id))).toEqual(range("OW", 59, 2));
+  expect([...messages.keys()].filter((id) => /^DM\d/.test(id))).toEqual(range("DM", 115, 3));
   expect([...faults.keys()]).toEqual(range("F", 35, 0));
 });
 
 it("has a row for every id of theirs that a title begins with", () => {
-  const known = new Set([...conformance.keys(), ...faults.keys()]);
-  expect([...tested].filter((id) => /^(OW-?R?|F)\d+$/.test(id) && !known.has(id))).toEqual([]);
+  const known = new Set([...conformance.keys(), ...messages.keys(), ...faults.keys()]);
+  expect([...tested].filter((id) => /^(OW-?R?|DM-?R?|F)\d+$/.test(id) && !known.has(id))).toEqual([]);
 });
 
 describe.each([
   ["docs/conformance.md", conformance],
+  ["docs/conformance-messages.md", messages],
   ["docs/faults.md", faults],
 ])("%s", (_page, rows) => {
   it("marks each row, and those that say tested are in a test's title", () => {
     const mark = (text: string): string => text.split(" | ")[0] ?? "";
-    const wrong = [...rows].filter(([, text]) => !MARKS.includes(mark(text)));
+    const wrong = [...rows].filter(([, text]) => ![...SHOWN, ...SILENT].includes(mark(text)));
     expect(wrong.map(([id]) => id)).toEqual([]);
-    const named = [...rows].filter(([, text]) => ["tested", "differs"].includes(mark(text))).map(([id]) => id);
+    const named = [...rows].filter(([, text]) => SHOWN.includes(mark(text))).map(([id]) => id);
     expect(named.filter((id) => !tested.has(id))).toEqual([]);
-    const silent = [...rows].filter(([, text]) => ["not applicable", "not yet"].includes(mark(text)));
+    const silent = [...rows].filter(([, text]) => SILENT.includes(mark(text)));
     expect(silent.map(([id]) => id).filter((id) => tested.has(id))).toEqual([]);
   });
 

@@ -38,7 +38,9 @@ describe("the grammar", () => {
     ["bob@", { kind: "invalid" }],
     ["b\nob", { kind: "invalid" }],
     ["x".repeat(201), { kind: "invalid" }],
-  ])("reads %j", (typed, parsed) => {
+    ["south/../bob", { kind: "invalid" }],
+    ["../bob", { kind: "invalid" }],
+  ])("DM101 reads %j", (typed, parsed) => {
     expect(parseTarget(typed)).toEqual(parsed);
   });
 
