@@ -10,6 +10,8 @@ const built = "./test/globalSetup.ts";
 export default defineConfig({
   test: {
     pool: "forks",
+    // Two files at once: most of a process-level test's time is waiting, and the machine it is made for has two cores.
+    maxWorkers: 2,
     dangerouslyIgnoreUnhandledErrors: false,
     coverage: { provider: "v8", include: ["src/**/*.ts"], exclude: ["src/gen/**", "src/**/*.test.ts"] },
     projects: [
