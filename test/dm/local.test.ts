@@ -138,6 +138,28 @@ describe("a message between agents of one gateway", () => {
     expect(began).toEqual(["long", "other"]);
   });
 
+  test("DM-R13 whose turn answers and also writes back brings each once, and nothing goes round", async () => {
+    const gateway = await use({ running: false });
+    const { delivery } = await send(gateway.client, { body: "ping", onBehalfOf: "alice" });
+    const turn = { agent: "bob", sessionId: "ses_b", title: "Bot Chat", depth: 1, inputAuthorId: "agent:alice" };
+    const aside = { requestId: "", target: "alice", body: "by the way", inReplyTo: "", trace: undefined };
+    await gateway.dm.workerMessages.sendFromTurn(turn, aside);
+    gateway.run();
+    await gateway.until("alice has had both", () => {
+      const inputs = inputsOf(gateway, "alice");
+      return inputs.length >= 2 && inputs.every(({ state }) => state === "ended") ? true : undefined;
+    });
+    const came = inputsOf(gateway, "alice").map(({ text, inReplyTo }) => [text, inReplyTo ?? ""]);
+    expect(new Map(came.map(([text, inReplyTo]) => [text, inReplyTo]))).toEqual(
+      new Map([
+        ["by the way", ""],
+        ["PING", delivery.deliveryId],
+      ]),
+    );
+    expect(came).toHaveLength(2);
+    expect(readDeliveryTotals(gateway.store.reader)).toMatchObject({ accepted: 2, states: { replied: 2 } });
+  });
+
   test("DM062 keeps its place although the clock runs backwards", async () => {
     let now = systemClock.now();
     const began: string[] = [];
