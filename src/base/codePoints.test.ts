@@ -31,6 +31,7 @@ test("well-formed text survives UTF-8", () => {
       const clean = toWellFormed(text);
       expect(Buffer.from(clean, "utf8").toString("utf8")).toBe(clean);
       expect(countCodePoints(clean)).toBe(countCodePoints(text));
+      expect(clean).not.toContain("\0");
     }),
   );
 });

@@ -30,9 +30,9 @@ export function trimToCodePoints(text: string, limit: number, mark = ""): string
   return cutToCodePoints(text.trim(), limit, mark);
 }
 
-/** Replaces each lone surrogate by U+FFFD, so that the text survives UTF-8 unchanged afterwards. */
+/** Replaces each lone surrogate and each U+0000 by U+FFFD, so that the text survives UTF-8 and the store unchanged afterwards. */
 export function toWellFormed(text: string): string {
-  return text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, "\uFFFD");
+  return text.replace(/\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, "\uFFFD");
 }
 
 function indexAfter(text: string, codePoints: number): number {

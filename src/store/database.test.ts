@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { openDatabase } from "./database.js";
+import { Statements } from "./statements.js";
 import { tempHome } from "./testing/tempHome.js";
 
 let home: ReturnType<typeof tempHome>;
@@ -37,4 +38,14 @@ test.runIf(process.platform === "linux")("what a savepoint would undo is kept in
   database.exec("ROLLBACK");
   database.close();
   expect(during).toEqual([]);
+});
+
+test("text with U+0000 is kept to its end", () => {
+  const database = openDatabase(home.paths.database);
+  database.exec("CREATE TABLE notes (text TEXT)");
+  const statements = new Statements(database);
+  statements.run("INSERT INTO notes (text) VALUES (?)", "before\0after");
+  const row = statements.get<{ text: string }>("SELECT text FROM notes WHERE text = ?", "before\0after");
+  database.close();
+  expect(row?.text).toBe("before\uFFFDafter");
 });

@@ -17,17 +17,17 @@ export class Statements implements Tx {
 
   /** See {@link Tx.get}. */
   get<Row extends object>(sql: string, ...values: readonly SqlValue[]): Row | undefined {
-    return this.#prepared(sql).get(...values) as Row | undefined;
+    return this.#prepared(sql).get(...bindable(values)) as Row | undefined;
   }
 
   /** See {@link Tx.all}. */
   all<Row extends object>(sql: string, ...values: readonly SqlValue[]): Row[] {
-    return this.#prepared(sql).all(...values) as Row[];
+    return this.#prepared(sql).all(...bindable(values)) as Row[];
   }
 
   /** See {@link Tx.run}. */
   run(sql: string, ...values: readonly SqlValue[]): Changes {
-    const { changes, lastInsertRowid } = this.#prepared(sql).run(...values);
+    const { changes, lastInsertRowid } = this.#prepared(sql).run(...bindable(values));
     return { changes, lastInsertRowid: Number(lastInsertRowid) };
   }
 
@@ -44,4 +44,18 @@ export class Statements implements Tx {
     if (oldest !== undefined) this.#kept.delete(oldest);
     return statement;
   }
+}
+
+/**
+ * The driver takes text for a C string and would end it at U+0000 without a word. Callers refuse that character where they can; what
+ * comes from a worker, whose turn must not be lost to it, is kept with U+FFFD in its place.
+ */
+function bindable(values: readonly SqlValue[]): readonly SqlValue[] {
+  return values.some(holdsNul)
+    ? values.map((value) => (holdsNul(value) ? value.replaceAll("\0", "\uFFFD") : value))
+    : values;
+}
+
+function holdsNul(value: SqlValue): value is string {
+  return typeof value === "string" && value.includes("\0");
 }

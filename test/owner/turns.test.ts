@@ -118,6 +118,7 @@ test("an unknown agent, session, execution or input is refused and leaves no row
   expect(await refusalOf(client.stop(id("exe")))).toBe("UNKNOWN_EXECUTION");
   expect(await refusalOf(client.cancelInput(id("inp")))).toBe("UNKNOWN_INPUT");
   expect(await refusalOf(client.run("echo", ""))).toBe("INVALID_FIELD");
+  expect(await refusalOf(client.run("echo", "cut\0 short"))).toBe("INVALID_FIELD");
   expect(count()).toBe(before);
 });
 

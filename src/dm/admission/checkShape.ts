@@ -18,10 +18,11 @@ export interface CheckedBody {
   readonly bodyBytes: number;
 }
 
-/** Trims a body and checks its length. @throws RpcError EMPTY_BODY or BODY_TOO_LONG. */
+/** Trims a body and checks it. @throws RpcError EMPTY_BODY, BODY_TOO_LONG, or INVALID_FIELD for U+0000, which no store keeps. */
 export function checkBody(text: string): CheckedBody {
   const body = text.trim();
   if (body === "") throw reasonError("EMPTY_BODY");
+  if (body.includes("\0")) throw invalidField("body", "must not hold U+0000");
   if (exceedsCodePoints(body, LIMITS.bodyCodePoints)) {
     throw reasonError("BODY_TOO_LONG", undefined, {
       metadata: { code_points: String(countCodePoints(body)), limit: String(LIMITS.bodyCodePoints) },

@@ -5,6 +5,6 @@ import { cutToCodePoints, toWellFormed } from "../../base/codePoints.js";
  * overrides left out, trimmed and cut. It is never parsed and never routes.
  */
 export function displayText(text: string, limit: number): string {
-  const clean = toWellFormed(text).replace(/[\p{Cc}\p{Cn}\p{Co}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu, "");
-  return cutToCodePoints(clean.trim(), limit, "…");
+  const clean = text.replace(/[\p{Cc}\p{Cn}\p{Co}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu, "");
+  return cutToCodePoints(toWellFormed(clean).trim(), limit, "…");
 }

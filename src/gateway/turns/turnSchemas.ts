@@ -8,6 +8,9 @@ import { agentField, idField, lineField, pageSizeField, pageTokenField, requestI
 
 const MAX_TEXT_BYTES = 1_048_576;
 
+/** The store keeps every character but this one. */
+const withoutNul = z.string().refine((text) => !text.includes("\0"), "must not hold U+0000");
+
 const traceField = z
   .object({
     traceparent: z
@@ -28,8 +31,7 @@ export const runTurnSchema = z.object({
     ],
     { error: "is required: session_id or agent" },
   ),
-  text: z
-    .string()
+  text: withoutNul
     .min(1, "must not be empty")
     .refine((text) => Buffer.byteLength(text) <= MAX_TEXT_BYTES, "must have at most 1,048,576 bytes"),
   attachmentIds: z.array(z.string().max(64)).max(LIMITS.attachments),
@@ -82,12 +84,10 @@ export const answerPromptSchema = z.object({
       z.object({ $case: z.literal("choice"), value: z.int() }),
       z.object({
         $case: z.literal("text"),
-        value: z
-          .string()
-          .refine(
-            (text) => countCodePoints(text) <= LIMITS.clarifyAnswerCodePoints,
-            `must have at most ${String(LIMITS.clarifyAnswerCodePoints)} code points`,
-          ),
+        value: withoutNul.refine(
+          (text) => countCodePoints(text) <= LIMITS.clarifyAnswerCodePoints,
+          `must have at most ${String(LIMITS.clarifyAnswerCodePoints)} code points`,
+        ),
       }),
     ],
     { error: "is required: choice or text" },

@@ -99,9 +99,9 @@ export function planOperation(operation: StoreOperation | undefined, origin: Ope
     case "appendAnswerChunk": {
       const { text } = chosen.value;
       check(
-        text !== "" && Buffer.byteLength(text) <= MAX_TEXT_BYTES,
+        text !== "" && Buffer.byteLength(text) <= MAX_TEXT_BYTES && !text.includes("\0"),
         "append_answer_chunk.text",
-        "has 1 to 1,048,576 bytes",
+        "has 1 to 1,048,576 bytes and no U+0000",
       );
       return { kind: "answer_chunk", text };
     }
