@@ -8,7 +8,10 @@ export const ID_PREFIXES = ["ses", "inp", "exe", "del", "prm", "evt", "req", "la
 /** One of {@link ID_PREFIXES}. */
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 
-/** An id with the given prefix: `<prefix>_` and 26 characters that carry 130 random bits. */
+/**
+ * An id with the given prefix: `<prefix>_` and 26 characters. They carry 130 random bits; those of deliveries begin with their time
+ * instead, so that neighbours in time are neighbours in an index, and carry 80.
+ */
 export type Id<Prefix extends IdPrefix> = string & { readonly [brand]: Prefix };
 
 /** Names a session: one agent's conversation. */
