@@ -18,7 +18,7 @@ import { authorizePeer, keepLeafFresh, serverTlsOptions } from "../rpc/tls/serve
 import { HubSession } from "./hubSession.js";
 import { createLocalGateway } from "./localGateway.js";
 import { createLocalPeerService } from "./localPeerService.js";
-import { pause } from "./pause.js";
+import { pause } from "../base/pause.js";
 import { openPlaceFile } from "./placeFile.js";
 import { PublishedRoster } from "./publishedRoster.js";
 import { HUB_DELAYS, LOCAL_DELAYS, reconnectDelay } from "./reconnectDelay.js";

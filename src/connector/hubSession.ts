@@ -19,7 +19,7 @@ import { fromDuration, fromTimestamp } from "../rpc/wire/times.js";
 import { attemptKind } from "./attemptKind.js";
 import { hubAway } from "./failures.js";
 import type { LocalGateway } from "./localGateway.js";
-import { pause } from "./pause.js";
+import { pause } from "../base/pause.js";
 import type { PlaceFile } from "./placeFile.js";
 import type { PublishedRoster } from "./publishedRoster.js";
 import { ReceiptPump } from "./receiptPump.js";

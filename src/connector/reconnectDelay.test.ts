@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { FakeClock } from "../base/testing/fakeClock.js";
 import { seededRandom } from "../base/testing/seededRandom.js";
-import { pause } from "./pause.js";
+import { pause } from "../base/pause.js";
 import { HUB_DELAYS, reconnectDelay } from "./reconnectDelay.js";
 
 test("waits grow to a cap and stay between half and the whole of their bound", () => {

@@ -1,3 +1,4 @@
+import { leavesDoubt } from "../rpc/leavesDoubt.js";
 import type { Reason } from "../rpc/reasons.js";
 import type { RpcError } from "../rpc/rpcError.js";
 
@@ -9,17 +10,6 @@ export type AttemptVerdict =
   | { readonly kind: "notYet"; readonly destination: boolean; readonly retryAfterMs?: number }
   /** Nobody here knows whether it was taken. */
   | { readonly kind: "undecided" };
-
-/** The call may have been answered with a commit that we have not heard of. */
-const UNDECIDED: ReadonlySet<Reason> = new Set<Reason>([
-  "UNAVAILABLE",
-  "DEADLINE_EXCEEDED",
-  "CANCELLED",
-  "INTERNAL",
-  "UNKNOWN_ERROR",
-  "DATA_LOST",
-  "MALFORMED_MESSAGE",
-]);
 
 /** The recipient's lane is at fault, not the far side. */
 const LANE: ReadonlySet<Reason> = new Set<Reason>([
@@ -33,7 +23,7 @@ const LANE: ReadonlySet<Reason> = new Set<Reason>([
 
 /** Judges an error of `DeliverDM`. Pure. An error that a far side typed says by its reason that nothing was kept. */
 export function judgeAttempt(error: RpcError): AttemptVerdict {
-  if (UNDECIDED.has(error.reason)) return { kind: "undecided" };
+  if (leavesDoubt(error)) return { kind: "undecided" };
   if (!error.retryable) return { kind: "refused" };
   const { retryAfterMs } = error.details;
   return {

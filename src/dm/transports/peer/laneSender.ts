@@ -4,7 +4,7 @@ import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js
 import type { RpcError } from "../../../rpc/rpcError.js";
 import { createChangeSignal } from "../../changeSignal.js";
 import { BatchStream } from "./batchStream.js";
-import { pause } from "./pause.js";
+import { pause } from "../../../base/pause.js";
 import type { PeerConnection, PeerContext } from "./peerContext.js";
 import { sendBatch, sendOne } from "./peerSender.js";
 import { BATCH_ITEMS, BATCHES, isLarge, planSends, type SendPlan } from "./planSends.js";

@@ -17,7 +17,7 @@ import { failureOf } from "../../../rpc/wire/failure.js";
 import { fromReceipt } from "../../wire/receiptWire.js";
 import type { PeerConnection, PeerContext } from "./peerContext.js";
 import { LaneSender } from "./laneSender.js";
-import { pause } from "./pause.js";
+import { pause } from "../../../base/pause.js";
 import { askPeer } from "./peerSender.js";
 import type { PeerWay } from "./peerWay.js";
 

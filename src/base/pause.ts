@@ -1,7 +1,7 @@
-import type { Clock } from "../../../base/clock.js";
+import type { Clock } from "./clock.js";
 
 /**
- * Waits, at most until the signal aborts.
+ * Waits, at most until the signal aborts. Never throws: the caller looks at the signal.
  * @param ms milliseconds; 0 or less does not wait
  * @param endable takes what ends the wait early
  */
