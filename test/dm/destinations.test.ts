@@ -1,39 +1,14 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { readDestination } from "../../src/store/deliveries/destinations.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { ended, get, refusal, send, stateName } from "./calls.js";
 import { inviteOf, join, linked } from "./invites.js";
-import {
-  freshHome,
-  inputsOf,
-  removeHome,
-  testGateway,
-  type TestGateway,
-  type TestGatewayOptions,
-} from "./testGateway.js";
+import { freshHome, inputsOf } from "./testGateway.js";
+import { useGateways } from "./useGateways.js";
 
-const open: TestGateway[] = [];
-const homes: string[] = [];
-
-async function use(options: TestGatewayOptions): Promise<TestGateway> {
-  const gateway = await testGateway(options);
-  open.push(gateway);
-  homes.push(gateway.home);
-  return gateway;
-}
-
-async function two(a: Partial<TestGatewayOptions> = {}, b: Partial<TestGatewayOptions> = {}) {
-  const [north, south] = await Promise.all([use({ name: "north", ...a }), use({ name: "south", ...b })]);
-  await Promise.all([north.start(), south.start()]);
-  return { north, south };
-}
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((gateway) => gateway.close()));
-  for (const home of homes.splice(0)) removeHome(home);
-});
+const { use, two } = useGateways();
 
 describe("a destination", () => {
   test("that is held keeps its mail waiting across a restart, and sends it in order once released", async () => {

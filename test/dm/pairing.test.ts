@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { FakeClock } from "../../src/base/testing/fakeClock.js";
 import { formatInvite, parseInvite } from "../../src/dm/pairing/inviteCode.js";
@@ -13,36 +13,10 @@ import { revokePeer } from "../../src/store/peers/changePeer.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { deliverRequest, ended, get, refusal, send, stateName } from "./calls.js";
 import { cutIn, inviteOf, join, linked, request } from "./invites.js";
-import {
-  agentEntry,
-  freshHome,
-  inputsOf,
-  removeHome,
-  testGateway,
-  type TestGateway,
-  type TestGatewayOptions,
-} from "./testGateway.js";
+import { agentEntry, freshHome, inputsOf } from "./testGateway.js";
+import { useGateways } from "./useGateways.js";
 
-const open: TestGateway[] = [];
-const homes: string[] = [];
-
-async function use(options: TestGatewayOptions): Promise<TestGateway> {
-  const gateway = await testGateway(options);
-  open.push(gateway);
-  homes.push(gateway.home);
-  return gateway;
-}
-
-async function two(a: Partial<TestGatewayOptions> = {}, b: Partial<TestGatewayOptions> = {}) {
-  const [north, south] = await Promise.all([use({ name: "north", ...a }), use({ name: "south", ...b })]);
-  await Promise.all([north.start(), south.start()]);
-  return { north, south };
-}
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((gateway) => gateway.close()));
-  for (const home of homes.splice(0)) removeHome(home);
-});
+const { use, two } = useGateways();
 
 describe("an invite", () => {
   test("makes two gateways that knew nothing of one another exchange messages, both ways", async () => {
