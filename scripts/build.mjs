@@ -22,9 +22,26 @@ const wrapper = {
 const targets = [
   { entry: "src/worker/startWorker.ts", outdir: "dist/worker", kind: "script" },
   { entry: "src/worker/lifelineThread.ts", outdir: "dist/worker", kind: "file" },
+  { entry: "src/worker/packages/modelPackages.ts", outdir: "dist/worker", kind: "file" },
+  { entry: "src/worker/packages/mcpPackages.ts", outdir: "dist/worker", kind: "file" },
+  { entry: "src/worker/packages/acpPackages.ts", outdir: "dist/worker", kind: "file" },
   { entry: "src/worker/main.ts", outdir: "dist/worker", kind: "file" },
   { entry: "src/cli/main.ts", outdir: "dist/cli", kind: "modules" },
 ];
+
+/**
+ * Leaves what the worker's runtimes import from `src/worker/packages` outside its script, as files beside it: no start of a
+ * worker reads them but one whose runtime needs them.
+ * @type {import("esbuild").Plugin}
+ */
+const packagesOutside = {
+  name: "packages-outside",
+  setup(build) {
+    build.onResolve({ filter: /\/packages\/\w+\.js$/ }, ({ path, kind }) =>
+      kind === "dynamic-import" ? { path: `./${basename(path, ".js")}.cjs`, external: true } : undefined,
+    );
+  },
+};
 
 /** A file of an earlier build is removed after this long, in milliseconds: a running process may still import its chunks. */
 const staleAfterMs = 3_600_000;
@@ -57,6 +74,7 @@ function options(target, script) {
     ...(target.kind === "file" ? { define: { WORKER_SCRIPT: JSON.stringify(script) } } : {}),
     ...(target.kind === "script"
       ? {
+          plugins: [packagesOutside],
           entryNames: "[name]-[hash]",
           charset: "ascii",
           legalComments: "none",
