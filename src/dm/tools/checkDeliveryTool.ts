@@ -1,11 +1,5 @@
-import { z } from "zod";
-
+import { checkDeliveryArguments } from "../../base/tools/checkDeliveryArguments.js";
 import { defineTool } from "./toolDefinition.js";
-
-/** Arguments of `check_delivery`. */
-export const checkDeliveryArguments = z.strictObject({
-  delivery_id: z.string().min(1).describe("The delivery id that message_agent answered with."),
-});
 
 /** The tool that looks at a message that was sent before. */
 export const checkDeliveryTool = defineTool(

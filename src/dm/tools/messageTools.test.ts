@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
+import { messageAgentArguments } from "../../base/tools/messageAgentArguments.js";
 import { checkDeliveryTool } from "./checkDeliveryTool.js";
-import { messageAgentArguments, messageAgentTool } from "./messageAgentTool.js";
+import { messageAgentTool } from "./messageAgentTool.js";
 import { notOffered } from "./notOffered.js";
 import { rosterSection, type RosterMember } from "./rosterSection.js";
 
