@@ -62,6 +62,11 @@ export interface Runtime {
    * Whatever else it throws ends the worker.
    */
   run(context: TurnContext): Promise<RuntimeAnswer>;
+  /**
+   * What is left to do once the turn has come to its answer, such as naming the session; runs before the result is sent, also for
+   * a failed turn, within the turn-final budget, after which the signal aborts. What it throws fails no turn.
+   */
+  finalWork?(context: TurnContext, answer: RuntimeAnswer, signal: AbortSignal): Promise<void>;
 }
 
 /** Builds a runtime from the frozen policy. @throws RpcError RUNTIME_CONFIG. */
