@@ -3,7 +3,7 @@ import { afterEach } from "vitest";
 
 import type { Budgets } from "../../src/base/budgets.js";
 import { isAlive, readProcess } from "../../src/base/processTable.js";
-import { writeHome } from "./homeFiles.js";
+import { type HomeFiles, writeHome } from "./homeFiles.js";
 import { rowsOf, ServeProcess } from "./serveProcess.js";
 import { waitUntil } from "./waitFor.js";
 
@@ -15,8 +15,8 @@ export interface LaunchFacts {
 
 /** Gateways in processes of their own, and their homes. */
 export interface ServeFixture {
-  /** Makes a home. */
-  home(budgets?: Partial<Budgets>): string;
+  /** Makes a home. @param more what it has besides its budgets. */
+  home(budgets?: Partial<Budgets>, more?: Omit<HomeFiles, "budgets">): string;
   /** Serves a home and waits until it does. */
   serve(home: string): Promise<ServeProcess>;
 }
@@ -31,8 +31,8 @@ export function useServe(): ServeFixture {
     for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
   });
   return {
-    home(budgets = {}) {
-      const home = writeHome({ budgets });
+    home(budgets = {}, more = {}) {
+      const home = writeHome({ ...more, budgets });
       homes.push(home);
       return home;
     },
