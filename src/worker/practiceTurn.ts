@@ -54,12 +54,16 @@ export async function practiceTurn(clock: Clock, random: Random): Promise<void> 
   try {
     heartbeat.start(budgets.heartbeatMs);
     const parts = { bootstrap, budgets, client, session, heartbeat, stop, ownerGone, secrets, clock, random, log };
-    const turn = createTurn(parts);
+    const turn = createTurn({ ...parts, runtimes: noRuntime });
     turn.finish();
     await turn.run();
   } finally {
     heartbeat.stop();
   }
+}
+
+function noRuntime(): never {
+  throw new Error("a turn that is stopped before it is ready loads no runtime");
 }
 
 function standInSession(): Pick<AttachSession, "send" | "emit" | "adopted" | "sendUrgent"> {

@@ -1,35 +1,8 @@
-import { systemClock } from "../base/clock.js";
-import { systemRandom } from "../base/random.js";
-import { SecretRegistry } from "../base/secretRegistry.js";
-import { EXIT_CODES } from "./exitCodes.js";
-import { createLifeline } from "./lifeline.js";
-import { runWorker } from "./worker.js";
-import { DEFAULT_WORKER_BUDGETS } from "./workerBudgets.js";
-import { createWorkerLog } from "./workerLog.js";
+import { WORKER_BUILD } from "./build.js";
+import { runtimeLoader } from "./runtimes/registry.js";
+import { runWorkerProcess, type WorkerProcessOptions } from "./workerProcess.js";
 
-/** Name of the environment variable with the owner socket's path. */
-export const OWNER_SOCKET = "TALARIA_OWNER_SOCKET";
-
-/** What the worker's entry gives to the program. */
-export interface StartOptions {
-  /** Path of the built lifeline thread. */
-  readonly lifelineScript: string;
-  /** Keeps the compiled code for later starts; called once the worker has practised, else after a finished turn. */
-  readonly keepCode: () => void;
-}
-
-/** Runs the worker of this process and ends the process with its exit code. */
-export async function startWorker({ lifelineScript, keepCode }: StartOptions): Promise<never> {
-  const lifeline = createLifeline(lifelineScript, DEFAULT_WORKER_BUDGETS.orphanGraceMs);
-  const secrets = new SecretRegistry();
-  const log = createWorkerLog(secrets);
-  const socketPath = process.env[OWNER_SOCKET] ?? "";
-  if (socketPath === "") {
-    log.error(`${OWNER_SOCKET} is not set: workers are started by the gateway only`);
-    process.exit(EXIT_CODES.internal);
-  }
-  const parts = { socketPath, lifeline, secrets, log, clock: systemClock, random: systemRandom };
-  const code = await runWorker({ ...parts, practised: keepCode });
-  if (code === EXIT_CODES.finished) keepCode();
-  process.exit(code);
+/** Runs the worker that comes with the gateway, whose runtimes are those of the registry. */
+export function startWorker(options: Omit<WorkerProcessOptions, "program">): Promise<never> {
+  return runWorkerProcess({ ...options, program: { build: WORKER_BUILD, runtimes: runtimeLoader } });
 }

@@ -13,8 +13,7 @@ import type { Heartbeat } from "./heartbeat.js";
 import { openOutbox } from "./outbox.js";
 import { PromptTable } from "./prompts/promptTable.js";
 import { makeReceipt } from "./resultReceipt.js";
-import { runtimeLoader } from "./runtimes/registry.js";
-import type { RuntimeAnswer } from "./runtimes/runtime.js";
+import type { RuntimeAnswer, RuntimeLoader } from "./runtimes/runtime.js";
 import type { StopLatch } from "./stopLatch.js";
 import { StoreClient } from "./storeClient.js";
 import type { TurnContext } from "./turnContext.js";
@@ -32,6 +31,8 @@ export interface TurnParts {
   readonly stop: StopLatch;
   /** Aborts when the owner is gone. */
   readonly ownerGone: AbortSignal;
+  /** Finds what runs the turn. @throws RpcError RUNTIME_CONFIG. */
+  readonly runtimes: (name: string) => RuntimeLoader;
   readonly secrets: SecretRegistry;
   readonly clock: Clock;
   readonly random: Random;
@@ -94,7 +95,7 @@ export function createTurn(parts: TurnParts): Turn {
         usage = addUsage(usage, report);
       },
     });
-    const answer = await answerOf(bootstrap, session, stop, context, answerText);
+    const answer = await answerOf(parts, context, answerText);
     const receipt = makeReceipt({
       answer,
       stopped: stop.isStopped(),
@@ -122,9 +123,7 @@ export function createTurn(parts: TurnParts): Turn {
 }
 
 async function answerOf(
-  bootstrap: CheckedBootstrap,
-  session: Pick<AttachSession, "send">,
-  stop: StopLatch,
+  { bootstrap, session, stop, runtimes }: TurnParts,
   context: TurnContext,
   streamed: AnswerText,
 ): Promise<RuntimeAnswer> {
@@ -135,7 +134,7 @@ async function answerOf(
     return { text: "" };
   }
   if (bootstrap.workspace !== "") enter(bootstrap.workspace);
-  const runtime = await runtimeLoader(bootstrap.policy.runtime)(context);
+  const runtime = await runtimes(bootstrap.policy.runtime)(context);
   await ready(runtime.model);
   if (stop.isStopped()) return { text: "" };
   try {

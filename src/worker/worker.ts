@@ -26,6 +26,7 @@ import { createTurn, type Turn } from "./turn.js";
 import { DEFAULT_WORKER_BUDGETS, HELLO_BUDGET_MS, resolveWorkerBudgets } from "./workerBudgets.js";
 import { warmUp } from "./warmUp.js";
 import type { WorkerLog } from "./workerLog.js";
+import type { WorkerProgram } from "./workerProgram.js";
 
 /** What a worker is given. */
 export interface WorkerOptions {
@@ -36,6 +37,8 @@ export interface WorkerOptions {
   readonly log: WorkerLog;
   readonly clock: Clock;
   readonly random: Random;
+  /** What says hello and runs the turn. */
+  readonly program: WorkerProgram;
   /** Called before a practice round is answered, once some are done: the code that attaches and talks is compiled then. */
   readonly practised?: () => void;
   /** Time for the connection, milliseconds; default {@link HELLO_BUDGET_MS}. */
@@ -109,7 +112,7 @@ class Worker {
   }
 
   async run(token: Buffer): Promise<ExitCode> {
-    const { lifeline, log, clock } = this.#options;
+    const { lifeline, log, clock, program } = this.#options;
     void this.#session.ended.then((error) => {
       this.#onEnded(error);
     });
@@ -126,7 +129,8 @@ class Worker {
         this.#fail(error);
       },
     );
-    await this.#session.send({ $case: "hello", value: describeProcess(token, process.pid) }).catch(() => undefined);
+    const hello = describeProcess(token, process.pid, program.build);
+    await this.#session.send({ $case: "hello", value: hello }).catch(() => undefined);
     lifeline.watch();
     if (token.length === 0) {
       log.error("no token came on stdin: the launcher does not pass the launch pipe on");
@@ -200,7 +204,7 @@ class Worker {
   }
 
   #start(given: Bootstrap): void {
-    const { secrets, clock, random, log, lifeline } = this.#options;
+    const { secrets, clock, random, log, lifeline, program } = this.#options;
     try {
       const bootstrap = checkBootstrap(given);
       const budgets = resolveWorkerBudgets(bootstrap.budgets);
@@ -218,6 +222,7 @@ class Worker {
         heartbeat: this.#heartbeat,
         stop: this.#stop,
         ownerGone: this.#ownerLost.signal,
+        runtimes: program.runtimes,
         secrets,
         clock,
         random,

@@ -7,6 +7,7 @@ import { systemClock } from "../../src/base/clock.js";
 import { systemRandom } from "../../src/base/random.js";
 import { SecretRegistry } from "../../src/base/secretRegistry.js";
 import type { Lifeline } from "../../src/worker/lifeline.js";
+import { runtimeLoader } from "../../src/worker/runtimes/registry.js";
 import { runWorker } from "../../src/worker/worker.js";
 import { createWorkerLog } from "../../src/worker/workerLog.js";
 
@@ -27,7 +28,9 @@ test("an owner that accepts and never answers is given up after the hello budget
   const secrets = new SecretRegistry();
   const lines: string[] = [];
   const log = createWorkerLog(secrets, (line) => lines.push(line));
-  const options = { socketPath, lifeline, secrets, log, clock: systemClock, random: systemRandom };
+  const build = { name: "unreachable", version: "1", runtime: "test" };
+  const program = { build, runtimes: (name: string) => runtimeLoader(name) };
+  const options = { socketPath, lifeline, secrets, log, clock: systemClock, random: systemRandom, program };
   try {
     expect(await runWorker({ ...options, helloMs: 200 })).toBe(74);
     expect(sockets.length).toBeGreaterThan(0);
