@@ -2,28 +2,67 @@ import { ConfigError } from "../base/configError.js";
 import { RpcError } from "../rpc/rpcError.js";
 import { reasonEntry } from "../rpc/reasons.js";
 import { CliError } from "./cliError.js";
-import { EXIT_FAILURE, exitCodeOf } from "./exitCode.js";
+import { EXIT_FAILURE, exitCodeOf } from "./exitCodes.js";
 import type { Terminal } from "./terminal.js";
 
+/** How much of an error is shown, and how. */
+export interface ReportStyle {
+  /** Adds the details of a status, and the stack of a fault of the program. */
+  readonly verbose: boolean;
+  readonly json: boolean;
+}
+
+/** An error as it is shown. */
+export interface ErrorText {
+  /** Of the registry; `USAGE` for a wrong command line, `FAULT` for a fault of the program. */
+  readonly reason: string;
+  /** What happened. */
+  readonly message: string;
+  /** What to do; empty for nothing. */
+  readonly hint: string;
+  /** What is shown only where details are asked for. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
 /** Tells what went wrong: reason, what happened, what to do. Returns the exit code. */
-export function reportError(
-  caught: unknown,
-  terminal: Terminal,
-  { verbose, json }: { readonly verbose: boolean; readonly json: boolean },
-): number {
+export function reportError(caught: unknown, terminal: Terminal, style: ReportStyle): number {
   const error = caught instanceof ConfigError ? fromConfig(caught) : caught;
   if (!(error instanceof CliError || error instanceof RpcError)) {
-    terminal.err(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    printError(terminal, fault(error), style);
     return EXIT_FAILURE;
   }
-  const reason = error instanceof RpcError ? (error.wireReason ?? error.reason) : error.reason;
-  if (json) terminal.err(JSON.stringify({ error: { reason, message: error.message, hint: error.hint } }));
+  const { message, hint } = error;
+  if (error instanceof CliError) printError(terminal, { reason: error.reason, message, hint }, style);
   else {
-    terminal.err(`${reason}: ${error.message}`);
-    if (error.hint !== "") terminal.err(`  ${error.hint}`);
-    if (verbose && error instanceof RpcError) terminal.err(`  ${JSON.stringify(error.details)}`);
+    const { code, retryable } = { code: reasonEntry(error.reason).code, retryable: error.retryable };
+    const details = { code, retryable, ...error.details };
+    printError(terminal, { reason: error.wireReason ?? error.reason, message, hint, details }, style);
   }
   return exitCodeOf(error.reason);
+}
+
+/** Writes an error to standard error: on lines for people, or as one JSON value. */
+export function printError(
+  terminal: Pick<Terminal, "err" | "paint">,
+  { reason, message, hint, details }: ErrorText,
+  { verbose, json }: ReportStyle,
+): void {
+  if (json) {
+    terminal.err(JSON.stringify({ error: { reason, message, hint, ...(verbose ? { details } : {}) } }));
+    return;
+  }
+  terminal.err(`${terminal.paint("err", ["bold", "red"], reason)}: ${message}`);
+  if (hint !== "") terminal.err(`  ${hint}`);
+  if (!verbose || details === undefined) return;
+  for (const [name, value] of Object.entries(details)) {
+    terminal.err(`  ${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  }
+}
+
+function fault(error: unknown): ErrorText {
+  const message = error instanceof Error ? error.message : String(error);
+  const hint = "This is a fault of the program itself; --verbose shows where.";
+  return { reason: "FAULT", message, hint, details: { stack: error instanceof Error ? error.stack : undefined } };
 }
 
 function fromConfig(error: ConfigError): CliError {

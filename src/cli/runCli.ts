@@ -1,10 +1,11 @@
 import { CommanderError } from "commander";
 
-import { EXIT_USAGE } from "./exitCode.js";
+import { EXIT_USAGE } from "./exitCodes.js";
 import { createProgram } from "./program.js";
-import { reportError } from "./reportError.js";
+import { printError, reportError } from "./reportError.js";
 import type { Terminal } from "./terminal.js";
 import { processTerminal } from "./terminal.js";
+import { usageProblem } from "./usageProblem.js";
 
 /** Runs one command line (without the program's own name) and returns its exit code; never throws. */
 export async function runCli(args: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
@@ -12,12 +13,18 @@ export async function runCli(args: readonly string[], terminal: Terminal = proce
   const program = createProgram(terminal, (code) => {
     state.exitCode = code;
   });
+  // Looked for in the text, because a wrong command line has no options.
+  const asked = (flag: string): boolean => args.slice(0, [...args, "--"].indexOf("--")).includes(flag);
+  const style = { verbose: asked("--verbose"), json: asked("--json") };
   try {
     await program.parseAsync(args, { from: "user" });
     return state.exitCode;
   } catch (caught) {
-    if (caught instanceof CommanderError) return caught.exitCode === 0 ? 0 : EXIT_USAGE;
-    const { verbose = false, json = false } = program.opts<{ verbose?: boolean; json?: boolean }>();
-    return reportError(caught, terminal, { verbose, json });
+    if (!(caught instanceof CommanderError)) return reportError(caught, terminal, style);
+    if (caught.exitCode === 0) return 0;
+    if (caught.code !== "commander.help") {
+      printError(terminal, { reason: "USAGE", ...usageProblem(program, args, caught) }, style);
+    }
+    return EXIT_USAGE;
   }
 }

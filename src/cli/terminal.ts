@@ -1,4 +1,8 @@
 import { createInterface } from "node:readline";
+import { styleText } from "node:util";
+
+/** How text can be marked; as `util.styleText` names it. */
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
 /** Where a command reads and writes. */
 export interface Terminal {
@@ -8,8 +12,14 @@ export interface Terminal {
   err(line: string): void;
   /** Whether a person reads the output. */
   readonly outIsTerminal: boolean;
+  /** Whether standard output shows colours: a terminal that has them, unless `NO_COLOR` is set. */
+  readonly outHasColor: boolean;
+  /** Width of a terminal that a person reads, in columns; undefined where the output is piped. */
+  readonly columns: number | undefined;
   /** Whether a person can be asked. */
   readonly canAsk: boolean;
+  /** Marks text for one of the two outputs; as it is where that shows no colours. */
+  paint(output: "out" | "err", styles: readonly Style[], text: string): string;
   /** Asks and returns the line; undefined where the input has ended or the signal aborts. */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
   readonly env: NodeJS.ProcessEnv;
@@ -17,17 +27,24 @@ export interface Terminal {
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
-  const { stdin, stdout, stderr } = process;
+  const { stdin, stdout, stderr, env } = process;
   // A reader that stops early, such as head, is no failure.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
   });
   const outIsTerminal = stdout.isTTY;
+  const colorsWanted = (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+  const hasColor = { out: colorsWanted && outIsTerminal, err: colorsWanted && stderr.isTTY };
   return {
     out: (text) => void stdout.write(text),
     err: (line) => void stderr.write(`${line}\n`),
     outIsTerminal,
+    outHasColor: hasColor.out,
+    get columns() {
+      return outIsTerminal ? stdout.columns : undefined;
+    },
     canAsk: outIsTerminal && stdin.isTTY,
+    paint: (output, styles, text) => (hasColor[output] ? styleText([...styles], text) : text),
     ask: (question, signal) =>
       new Promise((resolve) => {
         const lines = createInterface({ input: stdin, output: stdout });
@@ -43,6 +60,6 @@ export function processTerminal(): Terminal {
         lines.once("close", onAbort);
         lines.question(question, finish);
       }),
-    env: process.env,
+    env,
   };
 }

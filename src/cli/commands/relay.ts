@@ -11,7 +11,7 @@ import { leafSource } from "../../rpc/tls/leafCertificate.js";
 import { parsePin } from "../../rpc/tls/pin.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
-import { EXIT_INTERRUPTED } from "../exitCode.js";
+import { EXIT_INTERRUPTED } from "../exitCodes.js";
 
 /** Where the connector goes to. */
 export interface RelayConnectOptions {

@@ -6,7 +6,7 @@ import { RpcError } from "../../rpc/rpcError.js";
 import { reasonOfNumber } from "../../rpc/reasons.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
-import { EXIT_INTERRUPTED } from "../exitCode.js";
+import { EXIT_INTERRUPTED } from "../exitCodes.js";
 import type { GatewayClient } from "../gatewayClient.js";
 import { askPrompt } from "../render/askPrompt.js";
 import { TurnView } from "../render/turnView.js";

@@ -3,7 +3,7 @@ import { startGateway } from "../../gateway/gateway.js";
 import { startProblem } from "../../gateway/startProblem.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
-import { EXIT_INTERRUPTED } from "../exitCode.js";
+import { EXIT_INTERRUPTED } from "../exitCodes.js";
 
 /**
  * Starts the gateway of the home and serves until SIGTERM or SIGINT, which drain it within its budget; a second signal ends it at

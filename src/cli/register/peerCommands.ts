@@ -1,16 +1,8 @@
-import type { Command } from "commander";
+import type { Register } from "../commandKit.js";
+import type { InviteOptions, PeerUpdateOptions } from "../commands/peers.js";
 
-import type { CommandContext } from "./commandContext.js";
-import type { InviteOptions, PeerUpdateOptions } from "./commands/peers.js";
-
-/** How {@link addPeerCommands} gives a command its action and its example. */
-export interface CommandKit {
-  readonly run: (command: Command, action: (context: CommandContext, ...args: never[]) => Promise<unknown>) => Command;
-  readonly example: (command: Command, line: string) => Command;
-}
-
-/** Adds `peers`, `destinations`, and the commands of `dm` that change a delivery. */
-export function addPeerCommands(program: Command, dm: Command, { run, example }: CommandKit): void {
+/** Adds `peers` and `destinations`. */
+export const addPeerCommands: Register = (program, { run, example }) => {
   const peers = program.command("peers").alias("peer").description("pair with other gateways, list and revoke them");
   run(
     example(
@@ -23,7 +15,7 @@ export function addPeerCommands(program: Command, dm: Command, { run, example }:
         .option("--connector", "invite a relay connector"),
       "peers invite --name laptop",
     ),
-    async (context, options: InviteOptions) => (await import("./commands/peers.js")).peersInvite(context, options),
+    async (context, options: InviteOptions) => (await import("../commands/peers.js")).peersInvite(context, options),
   );
   run(
     example(
@@ -34,11 +26,11 @@ export function addPeerCommands(program: Command, dm: Command, { run, example }:
       "peers join tal1.... --name office",
     ),
     async (context, code: string, options: { name?: string }) =>
-      (await import("./commands/peers.js")).peersJoin(context, code, options),
+      (await import("../commands/peers.js")).peersJoin(context, code, options),
   );
   run(
     example(peers.command("list", { isDefault: true }).description("list peers and connectors"), "peers list"),
-    async (context) => (await import("./commands/peers.js")).peersList(context),
+    async (context) => (await import("../commands/peers.js")).peersList(context),
   );
   run(
     example(
@@ -51,14 +43,14 @@ export function addPeerCommands(program: Command, dm: Command, { run, example }:
       "peers update laptop --agent main",
     ),
     async (context, name: string, options: PeerUpdateOptions) =>
-      (await import("./commands/peers.js")).peersUpdate(context, name, options),
+      (await import("../commands/peers.js")).peersUpdate(context, name, options),
   );
   run(
     example(
       peers.command("revoke <peer>").description("end a pairing: cut it at once and end the messages to it"),
       "peers revoke laptop",
     ),
-    async (context, name: string) => (await import("./commands/peers.js")).peersRevoke(context, name),
+    async (context, name: string) => (await import("../commands/peers.js")).peersRevoke(context, name),
   );
 
   const destinations = program.command("destinations").description("see, hold and release where messages go");
@@ -67,7 +59,7 @@ export function addPeerCommands(program: Command, dm: Command, { run, example }:
       destinations.command("list", { isDefault: true }).description("list the gateways that messages go to"),
       "destinations list",
     ),
-    async (context) => (await import("./commands/destinations.js")).destinationsList(context),
+    async (context) => (await import("../commands/destinations.js")).destinationsList(context),
   );
   run(
     example(
@@ -77,25 +69,13 @@ export function addPeerCommands(program: Command, dm: Command, { run, example }:
       "destinations hold laptop It is being moved",
     ),
     async (context, name: string, reason: string[]) =>
-      (await import("./commands/destinations.js")).destinationsHold(context, name, reason.join(" ")),
+      (await import("../commands/destinations.js")).destinationsHold(context, name, reason.join(" ")),
   );
   run(
     example(
       destinations.command("release <destination>").description("end a hold, and try the destination at once"),
       "destinations release laptop",
     ),
-    async (context, name: string) => (await import("./commands/destinations.js")).destinationsRelease(context, name),
+    async (context, name: string) => (await import("../commands/destinations.js")).destinationsRelease(context, name),
   );
-
-  run(
-    example(
-      dm.command("cancel <delivery>").description("withdraw a message that has not started"),
-      "dm cancel del_...",
-    ),
-    async (context, id: string) => (await import("./commands/dmChange.js")).dmCancel(context, id),
-  );
-  run(
-    example(dm.command("redrive <delivery>").description("send a dead letter again"), "dm redrive del_..."),
-    async (context, id: string) => (await import("./commands/dmChange.js")).dmRedrive(context, id),
-  );
-}
+};

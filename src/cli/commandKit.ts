@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+
+import type { CommandContext } from "./commandContext.js";
+import { createCommandContext } from "./commandContext.js";
+import { addGlobalOptions, globalOptionsOf, ownOptionsOf } from "./globalOptions.js";
+import type { Terminal } from "./terminal.js";
+
+/** What a command does. A number that it returns is its exit code. */
+export type CommandAction = (context: CommandContext, ...args: never[]) => Promise<unknown>;
+
+/** How the commands are made: each registration gives its commands an action and an example. */
+export interface CommandKit {
+  /** Gives a command its action, and the options that every command has. The action gets the command's own options alone. */
+  readonly run: (command: Command, action: CommandAction) => Command;
+  /** Adds an example to a command's help, without the program's name. */
+  readonly example: (command: Command, line: string) => Command;
+}
+
+/** Adds one family of commands to the program. */
+export type Register = (program: Command, kit: CommandKit) => void;
+
+/**
+ * Makes the kit of one program.
+ * @param exit takes the exit code of a command that ends otherwise than by an error
+ */
+export function createCommandKit(terminal: Terminal, exit: (code: number) => void): CommandKit {
+  return {
+    run: (command, action) =>
+      addGlobalOptions(command).action(async (...given: unknown[]) => {
+        // Commander calls with the arguments, the options and the command.
+        const args = given.slice(0, -2);
+        const context = createCommandContext(globalOptionsOf(command), terminal);
+        try {
+          const code = await action(context, ...([...args, ownOptionsOf(command), command] as never[]));
+          if (typeof code === "number") exit(code);
+        } finally {
+          context.close();
+        }
+      }),
+    example: (command, line) => command.addHelpText("after", `\nExample:\n  $ talaria ${line}`),
+  };
+}

@@ -1,0 +1,30 @@
+import type { Register } from "../commandKit.js";
+import { positive } from "../positive.js";
+
+/** Adds `sessions`. */
+export const addSessionCommands: Register = (program, { run, example }) => {
+  const sessions = program.command("sessions").description("list, read, reset and delete sessions");
+  run(
+    example(
+      sessions
+        .command("list", { isDefault: true })
+        .description("list sessions, the last changed first")
+        .option("--agent <agent>", "only this agent's")
+        .option("--limit <count>", "at most so many", positive, 50),
+      "sessions list --agent main",
+    ),
+    async (context, options: { agent?: string; limit: number }) =>
+      (await import("../commands/sessions.js")).sessionsList(context, options),
+  );
+  for (const [name, description] of [
+    ["show", "print a session's transcript"],
+    ["reset", "end the conversation so far"],
+    ["delete", "delete a session with its history, for good"],
+    ["export", "print a session whole, as JSON lines"],
+  ] as const) {
+    run(
+      example(sessions.command(`${name} <session>`).description(description), `sessions ${name} ses_...`),
+      async (context, id: string) => (await import("../commands/sessions.js")).sessionsCommand[name](context, id),
+    );
+  }
+};

@@ -1,0 +1,23 @@
+import type { Register } from "./commandKit.js";
+import { addAgentCommands } from "./register/agentCommands.js";
+import { addDmCommands } from "./register/dmCommands.js";
+import { addPeerCommands } from "./register/peerCommands.js";
+import { addRelayCommands } from "./register/relayCommands.js";
+import { addRunCommands } from "./register/runCommands.js";
+import { addServeCommands } from "./register/serveCommands.js";
+import { addSessionCommands } from "./register/sessionCommands.js";
+import { addStatusCommands } from "./register/statusCommands.js";
+import { addTokenCommands } from "./register/tokenCommands.js";
+
+/** Every family of commands, in the order in which help lists them. A new family is a file in `register/` and a line here. */
+export const registrations: readonly Register[] = [
+  addServeCommands,
+  addRunCommands,
+  addDmCommands,
+  addPeerCommands,
+  addAgentCommands,
+  addSessionCommands,
+  addStatusCommands,
+  addRelayCommands,
+  addTokenCommands,
+];
