@@ -20,9 +20,10 @@ import { findSession } from "../store/queries/sessions.js";
 import { sessionsToRun } from "../store/queries/turns.js";
 import type { Store } from "../store/store.js";
 import { claimInput } from "../store/turns/claimInput.js";
-import type { Slot } from "./admission/slotScheduler.js";
-import { SlotScheduler } from "./admission/slotScheduler.js";
+import { shareSlot } from "./admission/sharedSlot.js";
+import { type RunNext, SlotScheduler } from "./admission/slotScheduler.js";
 import { ownerService } from "./attach/ownerService.js";
+import type { RunTurn } from "./children/childDesk.js";
 import { Launcher } from "./launch/launcher.js";
 import { LaunchTokens } from "./launch/launchTokens.js";
 import type { Spawner } from "./launch/spawner.js";
@@ -40,6 +41,9 @@ import type { TurnListeners, TurnOffer, TurnParts } from "./turn/turnParts.js";
 import { TurnRun } from "./turn/turnRun.js";
 import { within } from "./turn/within.js";
 import { SessionHub } from "./watch/sessionHub.js";
+
+/** How long an owner that closes waits for the outcomes of its turns; the next start settles what is not stored, milliseconds. */
+const LAST_WRITES_MS = 3_000;
 
 /** What an owner works with. */
 export interface OwnerOptions {
@@ -99,7 +103,7 @@ export interface Owner {
   prepare(agent: string): void;
   /** Takes no more inputs, lets running turns end for `graceMs` milliseconds, then stops them. */
   drain(graceMs: number): Promise<void>;
-  /** Ends at once: workers are killed; their turns are settled by the next start. */
+  /** Ends at once: workers are killed; turns whose outcomes cannot be stored are settled by the next start. */
   close(): Promise<void>;
 }
 
@@ -160,15 +164,17 @@ export function createOwner(options: OwnerOptions): Owner {
       [...running.values()].find((turn) => turn.claimed.input.session_id === sessionId)?.runningText.text ?? "",
   };
 
-  const runNext = async (sessionId: string, slot: Slot): Promise<"ran" | "nothing"> => {
+  const runTurn = async (...[sessionId, slot, begun]: Parameters<RunTurn>): Promise<"ran" | "nothing"> => {
     const executionId = newId("exe", random);
     const claim = await persistently(clock, log, () =>
       store.writer.execute(claimInput, { sessionId, executionId, epoch: store.epoch, now: clock.now() }),
     );
     parts.listeners.effects(claim.effects);
     if (claim.kind !== "claimed") return "nothing";
-    const turn = new TurnRun(parts, options.program, slot, executionId, claim.claimed);
+    const { program } = options;
+    const turn = new TurnRun({ parts, program, slot, executionId, claimed: claim.claimed, runTurn });
     running.set(executionId, turn);
+    begun(turn);
     if (closing) turn.stop(StopCause.STOP_CAUSE_DRAINING);
     try {
       await turn.run();
@@ -178,7 +184,8 @@ export function createOwner(options: OwnerOptions): Owner {
     }
     return "ran";
   };
-  const scheduler = new SlotScheduler(options.maxWorkers, runNext, (sessionId, error) => {
+  const runRoot: RunNext = (sessionId, slot) => runTurn(sessionId, shareSlot(slot), () => undefined);
+  const scheduler = new SlotScheduler(options.maxWorkers, runRoot, (sessionId, error) => {
     log.error({ err: error, session: sessionId }, "a session's next input could not be run");
   });
   const wake = (sessionIds: readonly string[]): void => {
@@ -200,7 +207,7 @@ export function createOwner(options: OwnerOptions): Owner {
     parts,
     workerServices: [
       ownerService({ tokens, table, clock, writer: store.writer, log, ownPid: process.pid, ownUid }),
-      executionStoreService({ store, clock, turn, messages: options.messages }),
+      executionStoreService({ store, clock, random, turn, messages: options.messages }),
     ],
     authenticate: ({ connection }) => ({ kind: "worker", connectionId: connection.id }),
     peerCheck: (peer) => {
@@ -259,7 +266,8 @@ export function createOwner(options: OwnerOptions): Owner {
       for (const one of running.values()) if (one.phase !== "running") one.stop(StopCause.STOP_CAUSE_DRAINING);
       await pool.close();
       await Promise.all(launcher.live.map((launch) => launch.group.kill()));
-      await scheduler.idle();
+      // A full disk puts outcomes off for as long as it is full; the end of the store then lets go of them.
+      await within(clock, LAST_WRITES_MS, scheduler.idle());
       workerLog.close();
     },
   };

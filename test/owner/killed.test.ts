@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { createHmac } from "node:crypto";
 import { closeSync, constants, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -11,14 +10,14 @@ import { isAlive, readProcess } from "../../src/base/processTable.js";
 import { TurnPhase } from "../../src/gen/talaria/gateway/v1/turn_service.js";
 import { ApprovalRequest } from "../../src/gen/talaria/types/v1/prompt.js";
 import { Policy } from "../../src/gen/talaria/types/v1/policy.js";
-import { TurnResult } from "../../src/gen/talaria/types/v1/result.js";
 import { createAgentDirectory } from "../../src/gateway/agents/agentDirectory.js";
 import { freezePolicy } from "../../src/owner/policy/freezePolicy.js";
 import { defineCommand } from "../../src/store/command.js";
 import { openStore } from "../../src/store/store.js";
 import { fresh, TurnBench } from "../../src/store/turns/testing/turnBench.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
-import { outboxFile, rowsOf, ServeProcess } from "../kit/serveProcess.js";
+import { keepResult } from "../kit/keepResult.js";
+import { rowsOf, ServeProcess } from "../kit/serveProcess.js";
 import { sessionOf, type UpdateLog } from "../kit/turnClient.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { launchesOf, useServe } from "../kit/useServe.js";
@@ -27,6 +26,9 @@ import { waitFor, waitUntil } from "../kit/waitFor.js";
 const workers = useForeignWorkers();
 const fixture = useServe();
 const foreign = { runtime: "command", worker: { command: workers.command } };
+
+/** Limit of a test that starts several gateways on a busy machine, milliseconds. */
+const LIMIT_MS = 90_000;
 
 /** A turn whose worker the test plays. */
 interface Played {
@@ -37,7 +39,7 @@ interface Played {
 /** What a worker does as long as its gateway runs, and once that is stopped, before it is killed. */
 interface Place {
   readonly come: (turn: Played) => Promise<unknown>;
-  readonly alone?: (turn: Played, home: string) => void;
+  readonly alone?: (turn: Played) => void;
   /** The outcome that the next start records. */
   readonly outcome: "UNKNOWN OWNER_LOST" | "COMPLETED ";
 }
@@ -51,16 +53,6 @@ async function giveResult(turn: Played): Promise<void> {
   await run(turn);
   turn.worker.result({ finalResponse: "given" });
   await turn.worker.next("finish");
-}
-
-/** Writes what a worker writes that keeps its result. */
-function keepResult({ worker }: Played, home: string): void {
-  const { executionId, outbox } = worker.bootstrap;
-  const bytes = Buffer.from(TurnResult.encode(TurnResult.fromPartial({ finalResponse: "kept" })).finish());
-  const code = createHmac("sha256", outbox?.key ?? Buffer.alloc(0))
-    .update(executionId)
-    .update(Buffer.of(0));
-  writeFileSync(outboxFile(home, executionId), Buffer.concat([code.update(bytes).digest(), bytes]), { mode: 0o600 });
 }
 
 const PLACES: Readonly<Record<string, Place>> = {
@@ -98,7 +90,13 @@ const PLACES: Readonly<Record<string, Place>> = {
     },
     outcome: "UNKNOWN OWNER_LOST",
   },
-  "its result kept": { come: run, alone: keepResult, outcome: "COMPLETED " },
+  "its result kept": {
+    come: run,
+    alone: ({ worker }) => {
+      keepResult(worker.bootstrap, "kept");
+    },
+    outcome: "COMPLETED ",
+  },
   finishing: { come: giveResult, outcome: "COMPLETED " },
   "its store stream ended": {
     come: async (turn) => {
@@ -130,63 +128,67 @@ function membersOf(home: string): readonly number[] {
 
 const alive = (pids: readonly number[]): readonly number[] => pids.filter((pid) => isAlive(readProcess(pid)));
 
-test("OC-7 OW-R29 OW-R1 a gateway killed with a turn in every phase leaves each one outcome, no process, no outbox, and free sessions", async () => {
-  const home = fixture.home({}, { agents: { foreign, echo: { runtime: "echo" } }, poolSize: 1 });
-  const first = await fixture.serve(home);
-  const client = first.connect();
-  await client.run("echo", "so that a worker is kept ready").outcome();
-  const turns: [string, Played][] = [];
-  for (const [name, place] of Object.entries(PLACES)) {
-    const log = client.run("foreign", name);
-    const turn = { run: log, worker: await workers.next() };
-    await place.come(turn);
-    await client.say(await sessionOf(log), `after ${name}`).next("inputQueued");
-    turns.push([name, turn]);
-  }
-  // One that outlives its parent and takes no notice of being asked to leave.
-  await turns[4]?.[1].worker.spawnChild();
-  await waitUntil("a worker is kept ready", () => {
-    const waiting = rowsOf(home, "SELECT 1 FROM launches WHERE worker_pid IS NOT NULL AND gone_at IS NULL");
-    return waiting.length === turns.length;
-  });
-  first.signal("SIGSTOP");
-  for (const [name, turn] of turns) PLACES[name]?.alone?.(turn, home);
-  const members = membersOf(home);
-  expect(members.length).toBeGreaterThanOrEqual(turns.length + 2);
-  await first.kill();
+test(
+  "OC-7 OW-R29 OW-R1 a gateway killed with a turn in every phase leaves each one outcome, no process, no outbox, and free sessions",
+  async () => {
+    const home = fixture.home({}, { agents: { foreign, echo: { runtime: "echo" } }, poolSize: 1 });
+    const first = await fixture.serve(home);
+    const client = first.connect();
+    await client.run("echo", "so that a worker is kept ready").outcome();
+    const turns: [string, Played][] = [];
+    for (const [name, place] of Object.entries(PLACES)) {
+      const log = client.run("foreign", name);
+      const turn = { run: log, worker: await workers.next() };
+      await place.come(turn);
+      await client.say(await sessionOf(log), `after ${name}`).next("inputQueued");
+      turns.push([name, turn]);
+    }
+    // One that outlives its parent and takes no notice of being asked to leave.
+    await turns[4]?.[1].worker.spawnChild();
+    await waitUntil("a worker is kept ready", () => {
+      const waiting = rowsOf(home, "SELECT 1 FROM launches WHERE worker_pid IS NOT NULL AND gone_at IS NULL");
+      return waiting.length === turns.length;
+    });
+    first.signal("SIGSTOP");
+    for (const [name, turn] of turns) PLACES[name]?.alone?.(turn);
+    const members = membersOf(home);
+    expect(members.length).toBeGreaterThanOrEqual(turns.length + 2);
+    await first.kill();
 
-  const second = await fixture.serve(home);
-  expect(alive(members)).toEqual([]);
-  const again = second.connect();
-  const inputs = await Promise.all(turns.map(async ([, { run: log }]) => (await log.next("inputQueued")).turn));
-  const outcomes: Record<string, string> = {};
-  for (const [index, [name]] of turns.entries()) {
-    const { outcome, reason } = await again.turn(inputs[index]?.inputId ?? "");
-    outcomes[name] = `${outcome} ${reason}`;
-  }
-  expect(outcomes).toEqual(Object.fromEntries(Object.entries(PLACES).map(([name, { outcome }]) => [name, outcome])));
-  expect(rowsOf(home, "SELECT 1 FROM prompts WHERE end IS NULL")).toEqual([]);
+    const second = await fixture.serve(home);
+    expect(alive(members)).toEqual([]);
+    const again = second.connect();
+    const inputs = await Promise.all(turns.map(async ([, { run: log }]) => (await log.next("inputQueued")).turn));
+    const outcomes: Record<string, string> = {};
+    for (const [index, [name]] of turns.entries()) {
+      const { outcome, reason } = await again.turn(inputs[index]?.inputId ?? "");
+      outcomes[name] = `${outcome} ${reason}`;
+    }
+    expect(outcomes).toEqual(Object.fromEntries(Object.entries(PLACES).map(([name, { outcome }]) => [name, outcome])));
+    expect(rowsOf(home, "SELECT 1 FROM prompts WHERE end IS NULL")).toEqual([]);
 
-  for (const [index, [name]] of turns.entries()) {
-    if (PLACES[name]?.outcome !== "UNKNOWN OWNER_LOST") continue;
-    const { sessionId = "" } = inputs[index] ?? {};
-    const { turn } = await again.turn(inputs[index]?.inputId ?? "");
-    await again.acknowledge(sessionId, turn.executionId);
-  }
-  for (const _ of turns) await finish(await workers.next(), "went on");
-  await waitFor("every follower has run", () => {
-    const rows = rowsOf<{ text: string; outcome: string | null }>(
-      home,
-      "SELECT text, outcome FROM inputs WHERE text LIKE 'after %' AND outcome IS NOT 'completed'",
-    );
-    return rows.length === 0 ? { found: true } : { state: rows };
-  });
-  await waitUntil("no outbox is left", () => readdirSync(homePaths(home).outboxesDir).length === 0);
-  const [totals] = rowsOf(home, "SELECT admitted, started, ended FROM turn_totals");
-  const all = 2 * turns.length + 1;
-  expect(totals).toEqual({ admitted: all, started: all, ended: all });
-  expect(await second.stop()).toBe(0);
-});
+    for (const [index, [name]] of turns.entries()) {
+      if (PLACES[name]?.outcome !== "UNKNOWN OWNER_LOST") continue;
+      const { sessionId = "" } = inputs[index] ?? {};
+      const { turn } = await again.turn(inputs[index]?.inputId ?? "");
+      await again.acknowledge(sessionId, turn.executionId);
+    }
+    for (const _ of turns) await finish(await workers.next(), "went on");
+    await waitFor("every follower has run", () => {
+      const rows = rowsOf<{ text: string; outcome: string | null }>(
+        home,
+        "SELECT text, outcome FROM inputs WHERE text LIKE 'after %' AND outcome IS NOT 'completed'",
+      );
+      return rows.length === 0 ? { found: true } : { state: rows };
+    });
+    await waitUntil("no outbox is left", () => readdirSync(homePaths(home).outboxesDir).length === 0);
+    const [totals] = rowsOf(home, "SELECT admitted, started, ended FROM turn_totals");
+    const all = 2 * turns.length + 1;
+    expect(totals).toEqual({ admitted: all, started: all, ended: all });
+    expect(await second.stop()).toBe(0);
+  },
+  LIMIT_MS,
+);
 
 test("OC-7 a gateway killed between the proof of a worker and its assignment leaves the turn unknown, and the next input runs", async () => {
   const home = fixture.home();
@@ -240,42 +242,46 @@ const setPolicies = defineCommand<Uint8Array, undefined>({
 /** So many that a start can be killed in the middle of settling them. */
 const ABANDONED = 400;
 
-test("OC-7 recovery that is killed three times over, each time further on, comes to one outcome for every turn", async () => {
-  const home = fixture.home();
-  const paths = homePaths(home);
-  ensureHome(paths);
-  const store = await openStore(paths);
-  const bench = new TurnBench(store);
-  const sessions = Array.from({ length: ABANDONED }, () => fresh.session());
-  await Promise.all(sessions.map((sessionId) => bench.admit(sessionId, { create: true })));
-  await Promise.all(sessions.map((sessionId) => bench.run(sessionId)));
-  const agent = createAgentDirectory(loadAgents(paths.agentsDir)).require("echo");
-  await store.writer.execute(setPolicies, Policy.encode(freezePolicy(agent)).finish());
-  await store.close();
-  const settled = (): number => rowsOf(home, "SELECT 1 FROM executions WHERE outcome IS NOT NULL").length;
-  const told: number[] = [];
-  for (const eighths of [1, 2, 3]) {
-    const killed = new ServeProcess(home);
-    await waitUntil(`${String(eighths)} eighths are settled`, () => settled() >= (ABANDONED * eighths) / 8, settled);
-    await killed.kill();
-    told.push(settled());
-  }
-  expect(told).toEqual([...new Set(told)].sort((a, b) => a - b));
-  expect(told.at(-1)).toBeLessThan(ABANDONED);
-  const last = (await fixture.serve(home)).connect();
-  expect(rowsOf(home, "SELECT outcome, state, COUNT(*) AS count FROM executions GROUP BY outcome, state")).toEqual([
-    { outcome: "unknown", state: "lost", count: ABANDONED },
-  ]);
-  expect(rowsOf(home, "SELECT 1 FROM sessions WHERE running_execution_id IS NOT NULL")).toEqual([]);
-  expect(rowsOf(home, "SELECT admitted, started, ended FROM turn_totals")).toEqual([
-    { admitted: ABANDONED, started: ABANDONED, ended: ABANDONED },
-  ]);
-  const [sessionId = ""] = sessions;
-  const [paused] = rowsOf<{ id: string }>(
-    home,
-    "SELECT paused_execution_id AS id FROM sessions WHERE session_id = ?",
-    sessionId,
-  );
-  await last.acknowledge(sessionId, paused?.id ?? "");
-  expect((await last.say(sessionId, "goes on").outcome()).answer).toBe("goes on");
-});
+test(
+  "OC-7 recovery that is killed three times over, each time further on, comes to one outcome for every turn",
+  async () => {
+    const home = fixture.home();
+    const paths = homePaths(home);
+    ensureHome(paths);
+    const store = await openStore(paths);
+    const bench = new TurnBench(store);
+    const sessions = Array.from({ length: ABANDONED }, () => fresh.session());
+    await Promise.all(sessions.map((sessionId) => bench.admit(sessionId, { create: true })));
+    await Promise.all(sessions.map((sessionId) => bench.run(sessionId)));
+    const agent = createAgentDirectory(loadAgents(paths.agentsDir)).require("echo");
+    await store.writer.execute(setPolicies, Policy.encode(freezePolicy(agent)).finish());
+    await store.close();
+    const settled = (): number => rowsOf(home, "SELECT 1 FROM executions WHERE outcome IS NOT NULL").length;
+    const told: number[] = [];
+    for (const eighths of [1, 2, 3]) {
+      const killed = new ServeProcess(home);
+      await waitUntil(`${String(eighths)} eighths are settled`, () => settled() >= (ABANDONED * eighths) / 8, settled);
+      await killed.kill();
+      told.push(settled());
+    }
+    expect(told).toEqual([...new Set(told)].sort((a, b) => a - b));
+    expect(told.at(-1)).toBeLessThan(ABANDONED);
+    const last = (await fixture.serve(home)).connect();
+    expect(rowsOf(home, "SELECT outcome, state, COUNT(*) AS count FROM executions GROUP BY outcome, state")).toEqual([
+      { outcome: "unknown", state: "lost", count: ABANDONED },
+    ]);
+    expect(rowsOf(home, "SELECT 1 FROM sessions WHERE running_execution_id IS NOT NULL")).toEqual([]);
+    expect(rowsOf(home, "SELECT admitted, started, ended FROM turn_totals")).toEqual([
+      { admitted: ABANDONED, started: ABANDONED, ended: ABANDONED },
+    ]);
+    const [sessionId = ""] = sessions;
+    const [paused] = rowsOf<{ id: string }>(
+      home,
+      "SELECT paused_execution_id AS id FROM sessions WHERE session_id = ?",
+      sessionId,
+    );
+    await last.acknowledge(sessionId, paused?.id ?? "");
+    expect((await last.say(sessionId, "goes on").outcome()).answer).toBe("goes on");
+  },
+  LIMIT_MS,
+);

@@ -1,0 +1,156 @@
+import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { afterEach, expect, test } from "vitest";
+
+import { StorageError } from "../../src/base/storageError.js";
+import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
+import { Reason } from "../../src/gen/talaria/reason/v1/reason.js";
+import { ConversationMessage, MessageRole } from "../../src/gen/talaria/types/v1/conversation.js";
+import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import { defineCommand } from "../../src/store/command.js";
+import type { ForeignWorker } from "../kit/foreignWorkers.js";
+import { writeHome } from "../kit/homeFiles.js";
+import { keepResult } from "../kit/keepResult.js";
+import { startTestGateway, type TestGateway } from "../kit/testGateway.js";
+import { refusalOf, sessionOf, type UpdateLog } from "../kit/turnClient.js";
+import { useForeignWorkers } from "../kit/useForeignWorkers.js";
+import { waitUntil } from "../kit/waitFor.js";
+
+const workers = useForeignWorkers();
+const agents = { echo: { runtime: "echo" }, foreign: { runtime: "command", worker: { command: workers.command } } };
+
+let gateway: TestGateway | undefined;
+const homes: string[] = [];
+afterEach(async () => {
+  await gateway?.close();
+  gateway = undefined;
+  for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
+});
+
+async function start(home: string): Promise<TestGateway> {
+  gateway = await startTestGateway({ home });
+  return gateway;
+}
+
+function makeHome(): string {
+  const home = writeHome({ agents, budgets: { exitAfterFinishedMs: 1_000, stopTotalMs: 2_000 } });
+  homes.push(home);
+  return home;
+}
+
+/** SQLite's own bound on a database, in pages; what is asked for below the present size is the present size. */
+const bound = defineCommand<number, undefined>({
+  name: "test.bound",
+  run(tx, pages) {
+    tx.get(`PRAGMA max_page_count = ${String(pages)}`);
+    return undefined;
+  },
+});
+const fill = defineCommand<undefined, undefined>({
+  name: "test.fill",
+  run(tx) {
+    tx.run("CREATE TABLE IF NOT EXISTS filler (bytes BLOB NOT NULL) STRICT");
+    tx.run("INSERT INTO filler VALUES (zeroblob(4000))");
+    return undefined;
+  },
+});
+const MOST_PAGES = 1_073_741_823;
+
+/** Leaves the store no free page. */
+async function takeRoom({ context }: TestGateway): Promise<void> {
+  const { writer } = context.store;
+  await writer.execute(bound, 1);
+  for (;;) {
+    try {
+      await writer.execute(fill, undefined);
+    } catch (error) {
+      expect(error).toMatchObject({ kind: "full" });
+      expect(error).toBeInstanceOf(StorageError);
+      return;
+    }
+  }
+}
+
+async function giveRoom({ context }: TestGateway): Promise<void> {
+  await context.store.writer.execute(bound, MOST_PAGES);
+}
+
+async function begin(of: TestGateway): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
+  const run = of.client.run("foreign", "hello");
+  const worker = await workers.next();
+  await worker.running();
+  return { run, worker };
+}
+
+/** Longer than a page, so that it needs one that is free. */
+const LONG = "long ".repeat(10_000);
+
+test("A2-5 on a full disk new work is refused by its reason, and outcomes are put off until there is room, none is lost", async () => {
+  const of = await start(makeHome());
+  const { client } = of;
+  const [done, broken, writing] = [await begin(of), await begin(of), await begin(of)];
+  broken.worker.startTool("call");
+  await broken.run.next("events");
+  const follower = client.say(await sessionOf(done.run), "follower");
+  const { turn: waiting } = await follower.next("inputQueued");
+  await takeRoom(of);
+
+  expect(await refusalOf(client.run("echo", LONG))).toBe("STORAGE_FULL");
+  const message = { requestId: randomUUID(), target: "agent:echo", body: LONG.slice(0, 15_000) };
+  const sent = unaryCall(client.client, DirectMessageServiceService.sendDirectMessage, {
+    ...message,
+    inReplyTo: "",
+    onBehalfOf: "",
+    trace: undefined,
+  });
+  expect(await refusalOf(sent)).toBe("STORAGE_FULL");
+  const row = ConversationMessage.fromPartial({ role: MessageRole.MESSAGE_ROLE_ASSISTANT, text: LONG });
+  const write = () => writing.worker.persist(1n, { $case: "appendMessages", value: { messages: [row] } });
+  expect(await refusalOf(write())).toBe("STORAGE_FULL");
+
+  done.worker.result({ finalResponse: LONG });
+  const text = "broken ".repeat(500);
+  broken.worker.send({ $case: "error", value: { reason: Reason.REASON_RUNTIME_CONFIG, message: text } });
+  const putOff = (): number => of.log.filter((line) => line.includes("trying again")).length;
+  await waitUntil("both outcomes are put off", () => putOff() >= 2, putOff);
+  // A worker that has given its result may leave: it is the owner's now.
+  done.worker.exit(0);
+  // What is there can be read.
+  expect((await client.turn(waiting?.inputId ?? "")).outcome).toBe("UNSPECIFIED");
+  for (const { run } of [done, broken]) expect(run.kinds).not.toContain("turnEnded");
+  expect(of.rows("SELECT 1 FROM inputs WHERE outcome IS NOT NULL")).toEqual([]);
+
+  await giveRoom(of);
+  expect(await done.run.outcome()).toMatchObject({ outcome: "COMPLETED", answer: LONG });
+  expect(await broken.run.outcome()).toMatchObject({ outcome: "UNKNOWN", reason: "RUNTIME_CONFIG" });
+  // The number of a write that was refused is free for the same write.
+  expect(await write()).toMatchObject({ replayed: false });
+  writing.worker.result({ finalResponse: "wrote" });
+  expect((await writing.run.outcome()).answer).toBe("wrote");
+  const next = await workers.next();
+  await next.running();
+  next.result({ finalResponse: "went on" });
+  expect((await follower.outcome()).answer).toBe("went on");
+  for (const { run } of [done, broken, writing]) {
+    expect(run.kinds.filter((kind) => kind === "turnEnded")).toHaveLength(1);
+  }
+  expect(of.rows("SELECT admitted, started, ended FROM turn_totals")).toEqual([{ admitted: 4, started: 4, ended: 4 }]);
+  expect(of.rows("SELECT 1 FROM deliveries")).toEqual([]);
+});
+
+test("OW-R11 a gateway whose disk is full can be ended; the next start, with room, records what the worker kept", async () => {
+  const home = makeHome();
+  const of = await start(home);
+  const { run, worker } = await begin(of);
+  const { turn } = await run.next("inputQueued");
+  await takeRoom(of);
+  worker.result({ finalResponse: LONG });
+  await waitUntil("the outcome is put off", () => of.log.some((line) => line.includes("trying again")));
+  keepResult(worker.bootstrap, LONG);
+  await of.gateway.drain(0);
+  await of.close();
+
+  const again = await start(home);
+  expect(await again.client.turn(turn?.inputId ?? "")).toMatchObject({ outcome: "COMPLETED", answer: LONG });
+  expect((await again.client.run("echo", "goes on").outcome()).answer).toBe("goes on");
+});
