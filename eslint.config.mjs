@@ -2,7 +2,7 @@ import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 import { importTable } from "./scripts/lint/importTable.mjs";
 
-const tests = ["src/**/*.test.ts", "src/**/testing/**", "src/**/*.testing.ts", "test/**", "bench/**"];
+const tests = ["src/**/*.test.ts", "src/**/testing/**", "src/**/*.testing.ts", "test/**", "bench/**", "examples/**"];
 
 const clock = "is not injected: take the clock, timers and random source of src/base.";
 const noDefaultExport = [
@@ -53,7 +53,7 @@ export default defineConfig(
   },
 
   {
-    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"],
+    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "examples/**/*.ts"],
     extends: [tseslint.configs.strictTypeChecked],
     plugins: { talaria: { rules: { "import-table": importTable } } },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

@@ -1,4 +1,4 @@
-// Builds dist/: the command, whose packages stay outside, and the worker's files, each whole in itself.
+// Builds dist/: the command and the library for workers, whose packages stay outside, and the worker's files, each whole in itself.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -13,10 +13,10 @@ const wrapper = {
 };
 
 /**
- * What is built. A `modules` target shares chunks and imports its packages; the others become one self-contained CommonJS
- * file, which starts faster. A `script` target is wrapped and named after its content, and the later targets know its name
+ * What is built. A `command` or `library` target shares chunks and imports its packages; the others become one self-contained
+ * CommonJS file, which starts faster. A `script` target is wrapped and named after its content, and the later targets know its name
  * as `WORKER_SCRIPT`.
- * @typedef {{ entry: string, outdir: string, kind: "modules" | "script" | "file" }} Target
+ * @typedef {{ entry: string, outdir: string, kind: "command" | "library" | "script" | "file" }} Target
  * @type {readonly Target[]}
  */
 const targets = [
@@ -26,7 +26,8 @@ const targets = [
   { entry: "src/worker/packages/mcpPackages.ts", outdir: "dist/worker", kind: "file" },
   { entry: "src/worker/packages/acpPackages.ts", outdir: "dist/worker", kind: "file" },
   { entry: "src/worker/main.ts", outdir: "dist/worker", kind: "file" },
-  { entry: "src/cli/main.ts", outdir: "dist/cli", kind: "modules" },
+  { entry: "src/worker/sdk/index.ts", outdir: "dist/sdk", kind: "library" },
+  { entry: "src/cli/main.ts", outdir: "dist/cli", kind: "command" },
 ];
 
 /**
@@ -62,13 +63,13 @@ function options(target, script) {
     target: "node20",
     sourcemap: "linked",
     logLevel: "silent",
-    ...(target.kind === "modules"
+    ...(target.kind === "command" || target.kind === "library"
       ? {
           format: "esm",
           packages: "external",
           splitting: true,
           chunkNames: "chunk-[hash]",
-          banner: { js: "#!/usr/bin/env node" },
+          ...(target.kind === "command" ? { banner: { js: "#!/usr/bin/env node" } } : {}),
         }
       : { format: "cjs", outExtension: { ".js": ".cjs" }, external: ["koffi"] }),
     ...(target.kind === "file" ? { define: { WORKER_SCRIPT: JSON.stringify(script) } } : {}),
@@ -124,13 +125,14 @@ export async function build(settings = {}) {
   for (const { target, result } of results) {
     for (const file of result.outputFiles ?? []) {
       const isEntry = !file.path.endsWith(".map") && !/[\\/]chunk-[^\\/]*$/.test(file.path);
-      place(file.path, file.contents, target.kind === "modules" && isEntry ? 0o755 : 0o644);
+      place(file.path, file.contents, target.kind === "command" && isEntry ? 0o755 : 0o644);
       made.add(file.path);
     }
   }
   const dist = join(root, "dist");
   for (const path of filesBelow(dist).map((name) => join(dist, name))) {
-    if (made.has(path)) continue;
+    // The declarations are made by `npm run build:types`, for a package.
+    if (made.has(path) || path.startsWith(join(dist, "types"))) continue;
     const ageMs = Date.now() - statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     if (settings.clean === true || ageMs > staleAfterMs) rmSync(path, { force: true });
   }
