@@ -18,6 +18,8 @@ export interface HomeFiles {
   readonly maxWorkers?: number;
   /** Idle workers kept ready; default 0. */
   readonly poolSize?: number;
+  /** Other keys of `talaria.yaml`. */
+  readonly config?: Readonly<Record<string, unknown>>;
 }
 
 /** Budgets that let the end of every wait be seen in a test, in the order that the rules demand. */
@@ -41,6 +43,7 @@ export function writeHome(files: HomeFiles = {}): string {
   const home = mkdtempSync(join(tmpdir(), "tk-"));
   const budgets = { ...SHORT_BUDGETS, ...files.budgets };
   const config = {
+    ...files.config,
     log_level: "debug",
     workers: { pool_size: files.poolSize ?? 0, max: files.maxWorkers ?? 16 },
     budgets: Object.fromEntries(Object.entries(budgets).map(([name, value]) => [toSnakeCase(name), value])),

@@ -46,6 +46,14 @@ export class ServeProcess {
     return this;
   }
 
+  /** `host:port` of its peer listener. @throws Error before it serves, or where it has none. */
+  get peerAddress(): string {
+    const { addresses = {} } = JSON.parse(this.#ready.items[0] ?? "{}") as { addresses?: Record<string, string> };
+    const address = addresses["peers"];
+    if (address === undefined) throw new Error(`no peer listener: ${this.#ready.items.join("\n")}`);
+    return address;
+  }
+
   /** Its process id. */
   get pid(): number {
     return this.#child.pid ?? 0;
