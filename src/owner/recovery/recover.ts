@@ -86,7 +86,15 @@ async function commitFromOutbox(parts: RecoveryParts, execution: ExecutionRow, d
     const stopped = failureOf(new RpcError("OWNER_LOST"));
     const judgement = judgeResult(content.result, { sessionId: execution.session_id, stopped });
     const fence = { executionId, epoch: execution.epoch, generation: execution.generation };
-    effects(await storeResult(parts, log, { fence, agent: session?.agent ?? "", result: content.result, judgement }));
+    effects(
+      await storeResult(parts, log, {
+        fence,
+        agent: session?.agent ?? "",
+        result: content.result,
+        judgement,
+        stopped: false,
+      }),
+    );
     return true;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;

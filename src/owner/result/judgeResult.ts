@@ -1,5 +1,6 @@
 import type { TurnResult } from "../../gen/talaria/types/v1/result.js";
-import { isReason, reasonEntry, reasonOfNumber } from "../../rpc/reasons.js";
+import { failureReason } from "../../rpc/failureReason.js";
+import { reasonEntry, reasonOfNumber } from "../../rpc/reasons.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import { fromTimestamp } from "../../rpc/wire/times.js";
 import type { StoredFailure } from "../../store/storedFailure.js";
@@ -71,8 +72,7 @@ function failureIn(
   context: ResultContext,
 ): StoredFailure | undefined {
   if (outcome === "interrupted") return context.stopped;
-  const named = reasonOfNumber(result.failureReason);
-  const reason = named !== undefined && isReason(named) ? named : "RUNTIME_FAILED";
+  const reason = failureReason(reasonOfNumber(result.failureReason) ?? "RUNTIME_FAILED", result.error ?? "");
   const entry = reasonEntry(reason);
   const resetsAt = fromTimestamp(result.failureResetsAt);
   return {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import type { AgentConfig } from "../../base/config/agentConfig.js";
 import { LIMITS } from "../../base/limits.js";
-import { Bootstrap } from "../../gen/talaria/owner/v1/owner_service.js";
+import { Bootstrap, RetryMode } from "../../gen/talaria/owner/v1/owner_service.js";
 import { Policy } from "../../gen/talaria/types/v1/policy.js";
 import { toAuthor } from "../../rpc/wire/author.js";
 import { toDuration } from "../../rpc/wire/times.js";
@@ -29,6 +29,11 @@ export interface BootstrapFacts {
   readonly workspace: string;
 }
 
+const RETRY_MODES: Readonly<Record<NonNullable<ClaimedInput["retry"]>["mode"], RetryMode>> = {
+  resume: RetryMode.RETRY_MODE_RESUME,
+  compress_then_resume: RetryMode.RETRY_MODE_COMPRESS_THEN_RESUME,
+};
+
 /** The assignment as it is sent to the worker. */
 export function bootstrapFrame(parts: TurnParts, facts: BootstrapFacts): Bootstrap {
   const { budgets, store } = parts;
@@ -54,6 +59,8 @@ export function bootstrapFrame(parts: TurnParts, facts: BootstrapFacts): Bootstr
       depth: input.depth,
       inReplyTo: input.in_reply_to ?? "",
       attribution: input.attribution,
+      attempt: claimed.retry === undefined ? 1 : 2,
+      retryMode: claimed.retry === undefined ? RetryMode.RETRY_MODE_UNSPECIFIED : RETRY_MODES[claimed.retry.mode],
     },
     tools: [...offer.tools],
     grantedCommands: [...facts.grantedCommands],

@@ -1,4 +1,5 @@
 import type { WorkerError } from "../../gen/talaria/owner/v1/owner_service.js";
+import { failureReason } from "../../rpc/failureReason.js";
 import { reasonOfNumber } from "../../rpc/reasons.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import type { ProcessExit } from "../launch/spawner.js";
@@ -23,6 +24,6 @@ export function exitError(exit: ProcessExit | undefined): RpcError {
 
 /** What a worker says of its own failure. */
 export function workerError(frame: WorkerError): RpcError {
-  const reason = reasonOfNumber(frame.reason) ?? "WORKER_REPORTED_ERROR";
+  const reason = failureReason(reasonOfNumber(frame.reason) ?? "WORKER_REPORTED_ERROR", frame.message);
   return new RpcError(reason, frame.message === "" ? {} : { message: frame.message });
 }

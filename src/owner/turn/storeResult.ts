@@ -16,6 +16,8 @@ export interface ResultToStore {
   readonly agent: string;
   readonly result: TurnResult;
   readonly judgement: ResultJudgement;
+  /** Whether a Stop was latched. */
+  readonly stopped: boolean;
 }
 
 /**
@@ -25,13 +27,14 @@ export interface ResultToStore {
 export async function storeResult(
   { store, clock }: Pick<TurnParts, "store" | "clock">,
   log: Logger,
-  { fence, agent, result, judgement }: ResultToStore,
+  { fence, agent, result, judgement, stopped }: ResultToStore,
 ): Promise<DeliveryEffects> {
   const committed = await persistently(clock, log, () =>
     store.writer.execute(commitResult, {
       fence,
       epoch: fence.epoch,
       outcome: judgement.outcome,
+      stopped,
       ...(judgement.failure === undefined ? {} : { failure: judgement.failure }),
       result: TurnResult.encode(result).finish(),
       answer: result.finalResponse,

@@ -27,6 +27,7 @@ import type { PromptDesk } from "../prompts/promptDesk.js";
 import { readTurn } from "../records/readTurn.js";
 import { outboxDirectory, removeOutbox } from "../recovery/outbox.js";
 import { judgeResult } from "../result/judgeResult.js";
+import { announceEnd } from "./announceEnd.js";
 import { assignTurn } from "./assignTurn.js";
 import { workspaceOf } from "./bootstrapFrame.js";
 import { exitError, lossError, saysNothing, workerError } from "./lossError.js";
@@ -267,6 +268,7 @@ export class TurnRun {
       agent: this.claimed.agent,
       result,
       judgement,
+      stopped: stopped !== undefined,
     });
     const effects = await this.#commit;
     this.#outcomeFixed = true;
@@ -350,6 +352,7 @@ export class TurnRun {
           executionId: this.fence.executionId,
           outcome,
           failure: failureOf(error),
+          stopped: this.#stop !== undefined,
           now: clock.now(),
         }),
       );
@@ -367,10 +370,8 @@ export class TurnRun {
   }
 
   #settled(): void {
-    const { store, hub } = this.#parts;
     this.desk.executionEnded();
-    const turn = readTurn(store.reader, this.claimed.input.input_id);
-    if (turn !== undefined) hub.publish(this.#sessionId, { $case: "turnEnded", value: { turn } });
+    announceEnd(this.#parts, this.claimed);
   }
 
   async #cleanUp(): Promise<void> {

@@ -35,8 +35,9 @@ function cancel(tx: Tx, { deliveryId, inFlight, now }: CancelRequest): Cancellat
   if (delivery === undefined) return { kind: "missing" };
   if (isEnded(delivery.state)) return { kind: "ended", delivery };
   const far = delivery.recipientGateway !== "";
-  if (delivery.state === "claimed") return far ? { kind: "far", delivery } : { kind: "started", delivery };
+  if (delivery.state === "claimed" && far) return { kind: "far", delivery };
   if (far && (delivery.undecided || inFlight)) return { kind: "far", delivery };
+  // The input of a claimed one waits only between a turn that failed and its retry.
   if (delivery.inputId !== undefined && !cancelQueuedInput(tx, { inputId: delivery.inputId, now })) {
     return { kind: "started", delivery };
   }

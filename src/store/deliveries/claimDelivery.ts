@@ -2,6 +2,7 @@ import type { Tx } from "../sql.js";
 import { noEffects, type DeliveryEffects } from "./deliveryEffects.js";
 import { moveDelivery } from "./moveDelivery.js";
 import { readDelivery } from "./readDelivery.js";
+import type { StoredRetry } from "./storedDelivery.js";
 import { MESSAGE_EXPIRED } from "./storedReasons.js";
 
 /** Who is about to run a delivery's input. */
@@ -14,18 +15,35 @@ export interface ClaimRequest {
   readonly effects?: DeliveryEffects;
 }
 
+/** What came of a claim: see {@link claimDelivery}. */
+export interface ClaimVerdict {
+  readonly kind: "claimed" | "expired" | "gone";
+  /** Set where the turn that starts is the retry of one that failed. */
+  readonly retry?: StoredRetry;
+}
+
+/** {@link claimDeliveryTurn}, where only its verdict matters. */
+export function claimDelivery(tx: Tx, request: ClaimRequest): ClaimVerdict["kind"] {
+  return claimDeliveryTurn(tx, request).kind;
+}
+
 /**
  * Says that a turn is about to start, in the transaction that starts it.
- * - `claimed`: go on. Also for a later execution of the same input, which the owner starts only on proof that the earlier one
- *   started nothing.
+ * - `claimed`: go on. Also for a later execution of the same input, which is started on proof that the earlier one
+ *   started nothing, or as the retry of one that failed.
  * - `expired`: its time has run out; it has ended and its sender is told. Skip the input.
  * - `gone`: it has ended otherwise. Skip the input.
  */
-export function claimDelivery(tx: Tx, request: ClaimRequest): "claimed" | "expired" | "gone" {
+export function claimDeliveryTurn(tx: Tx, request: ClaimRequest): ClaimVerdict {
   const { deliveryId, executionId, now, effects = noEffects() } = request;
   const delivery = readDelivery(tx, deliveryId);
-  if (delivery === undefined) return "gone";
+  if (delivery === undefined) return { kind: "gone" };
+  const { retry, lastError } = delivery;
   if (delivery.state === "claimed") {
+    if (retry !== undefined && now > delivery.expiresAt) {
+      moveDelivery(tx, delivery, "fail", { now, failure: lastError ?? MESSAGE_EXPIRED }, effects);
+      return { kind: "gone" };
+    }
     if (delivery.executionId !== executionId) {
       tx.run(
         "UPDATE deliveries SET execution_id = ?, revision = revision + 1, updated_at = ? WHERE sequence = ?",
@@ -35,13 +53,13 @@ export function claimDelivery(tx: Tx, request: ClaimRequest): "claimed" | "expir
       );
       effects.changed.push(deliveryId);
     }
-    return "claimed";
+    return { kind: "claimed", ...(retry === undefined ? {} : { retry }) };
   }
-  if (delivery.state !== "queued") return "gone";
+  if (delivery.state !== "queued") return { kind: "gone" };
   if (now > delivery.expiresAt) {
     moveDelivery(tx, delivery, "expire", { now, failure: MESSAGE_EXPIRED }, effects);
-    return "expired";
+    return { kind: "expired" };
   }
   moveDelivery(tx, delivery, "claim", { now, executionId }, effects);
-  return "claimed";
+  return { kind: "claimed" };
 }

@@ -48,6 +48,7 @@ export function deliveryOfDraft(tx: Tx, draft: DeliveryDraft): StoredDelivery {
     tracestate: draft.tracestate,
     inputId: undefined,
     executionId: undefined,
+    retry: undefined,
     revision: 1,
     receiptSequence: inbound ? receipt : undefined,
     updatedAt: now,

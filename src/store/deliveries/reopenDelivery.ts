@@ -35,7 +35,7 @@ export function reopenDelivery(
   tx.run(
     `UPDATE deliveries SET attempt_epoch = ?, attempts = ?, undecided = 0, last_error = NULL, expires_at = ?, body = ?,
        body_bytes = ?, hops = ?, lane_place = ?, told_at = NULL, told_input_id = NULL, told_count = 0, input_id = NULL,
-       execution_id = NULL
+       execution_id = NULL, retry_mode = NULL, retried_execution_id = NULL
      WHERE sequence = ?`,
     attemptEpoch,
     chat === undefined ? 0 : 1,

@@ -3,6 +3,7 @@ import { failureFromColumn } from "../storedFailure.js";
 import type { AuthorColumns, StoredAuthor } from "../turns/storedAuthor.js";
 import { authorFromColumns } from "../turns/storedAuthor.js";
 import type { DeliveryState } from "./deliveryState.js";
+import type { RetryMode } from "./turnRetry.js";
 
 /** How a message leaves this gateway or came to it. */
 export type DeliveryRoute = "local" | "peer_outbound" | "peer_inbound" | "relay_outbound" | "relay_inbound";
@@ -29,6 +30,13 @@ export interface StoredReply {
   readonly sha256: Uint8Array;
   /** Size of the whole answer, code points. */
   readonly codePoints: number;
+}
+
+/** That a delivery's turn failed in this attempt epoch and is run again by itself. */
+export interface StoredRetry {
+  readonly mode: RetryMode;
+  /** The execution that failed. */
+  readonly failedExecutionId: string;
 }
 
 /** A delivery as rows keep it. Times are epoch milliseconds. */
@@ -91,6 +99,8 @@ export interface StoredDelivery {
   /** Input that carries it here; undefined when it does not run here. */
   readonly inputId: string | undefined;
   readonly executionId: string | undefined;
+  /** The one automatic retry of its turn; undefined while there was none. */
+  readonly retry: StoredRetry | undefined;
   /** Number of its last change, from 1. */
   readonly revision: number;
   /** Place of its last change among the receipts of its peer; undefined when no receipt is due. */
@@ -140,6 +150,8 @@ export interface DeliveryRow extends AuthorColumns {
   tracestate: string;
   input_id: string | null;
   execution_id: string | null;
+  retry_mode: RetryMode | null;
+  retried_execution_id: string | null;
   revision: number;
   receipt_sequence: number | null;
   updated_at: number;
@@ -194,6 +206,10 @@ export function deliveryFromRow(row: DeliveryRow): StoredDelivery {
     tracestate: row.tracestate,
     inputId: row.input_id ?? undefined,
     executionId: row.execution_id ?? undefined,
+    retry:
+      row.retry_mode === null || row.retried_execution_id === null
+        ? undefined
+        : { mode: row.retry_mode, failedExecutionId: row.retried_execution_id },
     revision: row.revision,
     receiptSequence: row.receipt_sequence ?? undefined,
     updatedAt: row.updated_at,

@@ -56,12 +56,15 @@ CREATE TABLE deliveries (
   tracestate TEXT NOT NULL,
   input_id TEXT,
   execution_id TEXT,
+  retry_mode TEXT CHECK (retry_mode IN ('resume', 'compress_then_resume')),
+  retried_execution_id TEXT,
   redrive_key TEXT,
   revision INTEGER NOT NULL DEFAULT 1,
   receipt_sequence INTEGER,
   updated_at INTEGER NOT NULL,
   UNIQUE (principal_scope, key),
   CHECK ((state IN ('queued', 'claimed')) = (ended_at IS NULL)),
+  CHECK ((retry_mode IS NULL) = (retried_execution_id IS NULL)),
   CHECK ((body IS NULL) = (body_bytes = 0))
 ) STRICT;
 CREATE INDEX deliveries_lane ON deliveries (recipient_gateway, recipient_agent, lane_place, author_id)

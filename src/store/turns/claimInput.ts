@@ -1,5 +1,6 @@
 import { defineCommand } from "../command.js";
-import { claimDelivery } from "../deliveries/claimDelivery.js";
+import { claimDeliveryTurn } from "../deliveries/claimDelivery.js";
+import type { StoredRetry } from "../deliveries/storedDelivery.js";
 import type { Tx } from "../sql.js";
 import { appendMessages } from "./appendMessages.js";
 import type { DeliveryEffects } from "../deliveries/deliveryEffects.js";
@@ -27,6 +28,8 @@ export interface ClaimedInput {
   /** Encoded talaria.types.v1.Policy. */
   readonly policy: Uint8Array;
   readonly generation: number;
+  /** Set where a message's turn failed and this is its one retry. */
+  readonly retry: StoredRetry | undefined;
 }
 
 /** What became of a claim. The effects hold also where nothing was claimed: an expired message ends on the way. */
@@ -60,19 +63,21 @@ export const claimInput = defineCommand<ClaimRequest, ClaimResult>({
         request.sessionId,
       );
       if (input === undefined) return { kind: "idle", effects };
+      let retry: StoredRetry | undefined;
       if (input.delivery_id !== null) {
-        const verdict = claimDelivery(tx, {
+        const verdict = claimDeliveryTurn(tx, {
           deliveryId: input.delivery_id,
           executionId: request.executionId,
           now: request.now,
           effects,
         });
-        if (verdict !== "claimed") {
+        if (verdict.kind !== "claimed") {
           dropInput(tx, input, request.now);
           continue;
         }
+        retry = verdict.retry;
       }
-      return { kind: "claimed", claimed: start(tx, session, input, request), effects };
+      return { kind: "claimed", claimed: start(tx, session, input, request, retry), effects };
     }
   },
 });
@@ -88,7 +93,13 @@ function dropInput(tx: Tx, input: InputRow, now: number): void {
   touchSession(tx, input.session_id, now);
 }
 
-function start(tx: Tx, session: SessionRow, input: InputRow, request: ClaimRequest): ClaimedInput {
+function start(
+  tx: Tx,
+  session: SessionRow,
+  input: InputRow,
+  request: ClaimRequest,
+  retry: StoredRetry | undefined,
+): ClaimedInput {
   const { sessionId, executionId, epoch, now } = request;
   const generation = session.generation + 1;
   tx.run(
@@ -114,12 +125,14 @@ function start(tx: Tx, session: SessionRow, input: InputRow, request: ClaimReque
     sessionId,
   );
   tx.run("UPDATE turn_totals SET started = started + 1");
-  appendMessages(
-    tx,
-    sessionId,
-    [{ role: "user", text: input.text, author: authorFromColumns(input), executionId }],
-    now,
-  );
+  if (retry === undefined || !standsInContext(tx, sessionId, retry.failedExecutionId)) {
+    appendMessages(
+      tx,
+      sessionId,
+      [{ role: "user", text: input.text, author: authorFromColumns(input), executionId }],
+      now,
+    );
+  }
   touchSession(tx, sessionId, now);
   return {
     input: { ...input, state: "started", execution_id: executionId, started_at: now },
@@ -128,5 +141,17 @@ function start(tx: Tx, session: SessionRow, input: InputRow, request: ClaimReque
     botChat: session.bot_chat === 1,
     policy: session.policy,
     generation,
+    retry,
   };
+}
+
+/** Whether the text of an execution's input is among the rows that turns read: a reset may have come since. */
+function standsInContext(tx: Tx, sessionId: string, executionId: string): boolean {
+  const row = tx.get<{ found: number }>(
+    `SELECT 1 AS found FROM messages JOIN sessions USING (session_id)
+     WHERE session_id = ? AND execution_id = ? AND role = 'user' AND row >= context_from_row LIMIT 1`,
+    sessionId,
+    executionId,
+  );
+  return row !== undefined;
 }

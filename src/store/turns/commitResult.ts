@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { defineCommand } from "../command.js";
+import { retryOfTurn } from "../deliveries/retryDelivery.js";
 import type { StoredFailure } from "../storedFailure.js";
 import type { Tx } from "../sql.js";
 import { appendMessages } from "./appendMessages.js";
@@ -27,6 +28,8 @@ export interface ResultCommit {
   readonly epoch: number;
   readonly outcome: "completed" | "failed" | "interrupted";
   readonly failure?: StoredFailure;
+  /** Whether a Stop was latched; then a message's turn is not run again. Default false. */
+  readonly stopped?: boolean;
   /** Encoded talaria.types.v1.TurnResult. */
   readonly result: Uint8Array;
   /** The answer where it came inline. */
@@ -63,21 +66,25 @@ export const commitResult = defineCommand<ResultCommit, ResultCommitResult>({
       commit.result,
       execution.execution_id,
     );
-    if (answer !== "") {
+    const { outcome, failure, stopped = false, now } = commit;
+    const end = { inputId: execution.input_id, executionId: execution.execution_id, outcome, failure, stopped };
+    // What a turn said before it failed would stand in its retry's way as an answer.
+    if (answer !== "" && retryOfTurn(tx, end) === undefined) {
       appendMessages(
         tx,
         execution.session_id,
         [{ role: "assistant", text: answer, author: commit.author, executionId: execution.execution_id }],
-        commit.now,
+        now,
       );
     }
     addUsage(tx, execution.session_id, commit.usage);
     const effects = settleTurn(tx, {
       execution,
-      outcome: commit.outcome,
+      outcome,
+      stopped,
       text: answer,
-      now: commit.now,
-      ...(commit.failure === undefined ? {} : { failure: commit.failure }),
+      now,
+      ...(failure === undefined ? {} : { failure }),
     });
     return { kind: "committed", effects, answer };
   },

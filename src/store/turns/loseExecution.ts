@@ -10,6 +10,8 @@ export interface ExecutionLoss {
   readonly executionId: string;
   readonly outcome: "failed" | "unknown" | "interrupted";
   readonly failure: StoredFailure;
+  /** Whether a Stop was latched; then a message's turn is not run again. Default false. */
+  readonly stopped?: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -26,12 +28,12 @@ export type ExecutionLossResult =
  */
 export const loseExecution = defineCommand<ExecutionLoss, ExecutionLossResult>({
   name: "execution.lose",
-  run(tx, { executionId, outcome, failure, now }) {
+  run(tx, { executionId, outcome, failure, stopped = false, now }) {
     const execution = executionRow(tx, executionId);
     if (execution === undefined) return { kind: "unknown_execution" };
     if (execution.outcome !== null) return { kind: "settled_before", outcome: execution.outcome };
     tx.run("UPDATE executions SET state = 'lost' WHERE execution_id = ?", executionId);
-    const effects = settleTurn(tx, { execution, outcome, failure, text: "", now });
+    const effects = settleTurn(tx, { execution, outcome, failure, stopped, text: "", now });
     const session = tx.get<{ on_unknown: string }>(
       "SELECT on_unknown FROM sessions WHERE session_id = ?",
       execution.session_id,

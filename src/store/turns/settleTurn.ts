@@ -1,4 +1,5 @@
 import { endDeliveryByTurn } from "../deliveries/endDeliveryByTurn.js";
+import { retryDelivery } from "../deliveries/retryDelivery.js";
 import type { Tx } from "../sql.js";
 import type { StoredFailure } from "../storedFailure.js";
 import { failureColumn } from "../storedFailure.js";
@@ -15,6 +16,8 @@ export interface TurnSettlement {
   readonly execution: ExecutionRow;
   readonly outcome: Exclude<StoredOutcome, "cancelled">;
   readonly failure?: StoredFailure;
+  /** Whether a Stop was latched; then a message's turn is not run again. Default false. */
+  readonly stopped?: boolean;
   /** The answer; empty for none. */
   readonly text: string;
   /** Epoch milliseconds. */
@@ -23,39 +26,38 @@ export interface TurnSettlement {
 
 /**
  * Writes a turn's one outcome on its input and execution, ends its open prompts and the delivery that brought it, and marks
- * the transcript where there is no answer. The caller has checked that no outcome is there yet.
+ * the transcript where there is no answer. A message's turn whose failure may pass goes back to the head of its lane instead,
+ * once, and its input and delivery stay open. The caller has checked that no outcome is there yet.
  */
 export function settleTurn(tx: Tx, settlement: TurnSettlement): DeliveryEffects {
-  const { execution, outcome, failure, text, now } = settlement;
+  const { execution, outcome, failure, stopped = false, text, now } = settlement;
+  const { execution_id: executionId, input_id: inputId } = execution;
+  tx.run("UPDATE executions SET outcome = ?, ended_at = ? WHERE execution_id = ?", outcome, now, executionId);
   tx.run(
-    "UPDATE executions SET outcome = ?, ended_at = ? WHERE execution_id = ?",
-    outcome,
+    "UPDATE prompts SET end = 'execution_ended', ended_at = ? WHERE execution_id = ? AND end IS NULL",
     now,
-    execution.execution_id,
+    executionId,
   );
+  const retried = retryDelivery(tx, { inputId, executionId, outcome, failure, stopped }, now);
+  if (retried !== undefined) {
+    touchSession(tx, execution.session_id, now);
+    return retried;
+  }
   tx.run(
     "UPDATE inputs SET state = 'ended', outcome = ?, failure = ?, ended_at = ? WHERE input_id = ?",
     outcome,
     failureColumn(failure),
     now,
-    execution.input_id,
+    inputId,
   );
   tx.run("UPDATE turn_totals SET ended = ended + 1");
-  tx.run(
-    "UPDATE prompts SET end = 'execution_ended', ended_at = ? WHERE execution_id = ? AND end IS NULL",
-    now,
-    execution.execution_id,
-  );
   if (text === "" && outcome !== "completed") writeBoundary(tx, execution, outcome, failure, now);
   touchSession(tx, execution.session_id, now);
-  const input = tx.get<{ delivery_id: string | null }>(
-    "SELECT delivery_id FROM inputs WHERE input_id = ?",
-    execution.input_id,
-  );
+  const input = tx.get<{ delivery_id: string | null }>("SELECT delivery_id FROM inputs WHERE input_id = ?", inputId);
   if (input === undefined || input.delivery_id === null) return noEffects();
   return endDeliveryByTurn(tx, {
     deliveryId: input.delivery_id,
-    executionId: execution.execution_id,
+    executionId,
     end: { outcome, text, ...(failure === undefined ? {} : { failure }) },
     now,
   });

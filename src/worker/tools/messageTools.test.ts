@@ -21,7 +21,7 @@ interface Script {
   readonly replyVia?: ReplyVia;
   readonly replayed?: boolean;
   readonly delivery?: Delivery | undefined;
-  readonly error?: unknown;
+  readonly error?: Error;
   readonly signal?: AbortSignal;
 }
 
@@ -37,7 +37,9 @@ function contextOf(script: Script): MessageToolContext & { readonly sent: Outgoi
       return error === undefined ? Promise.resolve({ delivery, replyVia, replayed }) : Promise.reject(error);
     },
     getDelivery: () =>
-      error === undefined && delivery !== undefined ? Promise.resolve(delivery) : Promise.reject(error),
+      delivery === undefined || error !== undefined
+        ? Promise.reject(error ?? new Error("nothing to give"))
+        : Promise.resolve(delivery),
   };
 }
 

@@ -25,6 +25,7 @@ export type Directive =
   | { readonly verb: "hang-child" | "leave-child" | "silent" | "history" | "deaf" }
   | { readonly verb: "crash"; readonly how: { readonly code: number } | { readonly signal: NodeJS.Signals } }
   | { readonly verb: "fail"; readonly reason: Reason; readonly message: string }
+  | { readonly verb: "first"; readonly directive: Directive }
   | { readonly verb: "error" | "stdout" | "stderr" | "title" | "append"; readonly text: string }
   | {
       readonly verb: "usage";

@@ -44,6 +44,7 @@ export const DIRECTIVES = {
     help: "Ends the worker at once: by SIGKILL, with an exit code, or by a signal.",
   },
   fail: { usage: "!fail REASON MESSAGE", help: "Ends the turn as failed, with a reason of the registry." },
+  first: { usage: "!first DIRECTIVE", help: "Obeys DIRECTIVE in the first attempt at the input only." },
   error: { usage: "!error TEXT", help: "Throws inside the runtime, which ends the worker with an error frame." },
   stdout: { usage: "!stdout TEXT", help: "Writes to the worker's standard output, which goes to its log." },
   stderr: { usage: "!stderr TEXT", help: "Writes to the worker's standard error, which goes to its log." },

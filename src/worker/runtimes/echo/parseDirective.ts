@@ -73,6 +73,10 @@ function read(verb: Verb, rest: string): Directive | undefined {
       const [reason, message] = twoParts(rest);
       return isReason(reason) ? { verb, reason, message } : undefined;
     }
+    case "first": {
+      const nested = rest.startsWith("!") ? parseDirective(rest.slice(1)) : "";
+      return typeof nested === "string" ? undefined : { verb, directive: nested };
+    }
     case "usage":
       return readUsage(rest);
     case "repeat": {

@@ -76,6 +76,8 @@ export async function performDirective(
       const entry = reasonEntry(reason);
       return { reason, message: message === "" ? entry.message : message, retryable: entry.retryable };
     }
+    case "first":
+      return context.assignment.input.attempt > 1 ? undefined : performDirective(directive.directive, turn, emit);
     case "error":
       throw new Error(directive.text);
     case "stdout":
