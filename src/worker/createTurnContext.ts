@@ -5,6 +5,7 @@ import type { AnswerText } from "./answerText.js";
 import type { AttachSession } from "./attachSession.js";
 import type { CheckedBootstrap } from "./checkBootstrap.js";
 import type { Heartbeat } from "./heartbeat.js";
+import { turnApprovals } from "./prompts/approvalMode.js";
 import { Approvals } from "./prompts/approvals.js";
 import { Clarifications } from "./prompts/clarifications.js";
 import type { PromptTable } from "./prompts/promptTable.js";
@@ -44,6 +45,7 @@ export function createTurnContext(parts: TurnContextParts): TurnContext {
   const { headless } = bootstrap;
   const approvals = new Approvals({
     table: prompts,
+    mode: turnApprovals(bootstrap.policy.approvals, bootstrap.input.author),
     redact,
     granted: bootstrap.grantedCommands,
     headless,
@@ -57,6 +59,7 @@ export function createTurnContext(parts: TurnContextParts): TurnContext {
   const emitLong = async (text: string, channel: DeltaChannel): Promise<void> => {
     for (const piece of splitText(text, PIECE_BYTES)) await emitPiece(piece, channel);
   };
+  let children = 0;
   return {
     assignment,
     signal,
@@ -73,6 +76,7 @@ export function createTurnContext(parts: TurnContextParts): TurnContext {
     ask: (questions) => clarifications.ask(questions),
     sendDirectMessage: (message) => store.sendDirectMessage(message),
     getDelivery: (deliveryId) => store.getDelivery(deliveryId),
+    delegate: (task) => store.runChild(`child_${String((children += 1))}`, task, signal),
     reportUsage: parts.reportUsage,
     muteHeartbeats: (ms) => {
       parts.heartbeat.mute(ms);

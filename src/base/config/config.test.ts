@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { ConfigError } from "../configError.js";
-import { agentConfigSchema } from "./agentConfig.js";
+import { agentConfigSchema } from "./agentConfigSchema.js";
 import { gatewayConfigSchema, loadGatewayConfig, resolveGatewayConfig } from "./gatewayConfig.js";
 import { loadAgents } from "./loadAgents.js";
+import { readAgents } from "./readAgents.js";
 import { parseYaml } from "./loadYaml.js";
 import { defaultWorkerCap, gatewayNameFrom, thisMachine } from "./machine.js";
 
@@ -121,16 +122,21 @@ describe("agents", () => {
         description: "",
         main: true,
         runtime: "openai",
-        model: "m",
-        apiKeyFile: join(directory, "coder", "key"),
+        model: {
+          name: "m",
+          provider: "",
+          baseUrl: "",
+          apiKey: { kind: "file", path: join(directory, "coder", "key") },
+        },
         fallbackModels: [],
         mcpServers: {},
         workerEnv: {},
         private: false,
         messaging: true,
         approvals: "ask",
+        terminal: { sandbox: "none", user: "" },
         limits: {},
-        hooks: {},
+        hooks: [],
         instructions: "Be brief.\n",
       },
     ]);
@@ -154,15 +160,56 @@ describe("agents", () => {
   });
 
   test.each([
-    ["runtime: echoo\n", { line: 1, key: "runtime" }],
-    ["title: x\n", { key: "runtime" }],
+    ["runtime: echoo\n", { line: 1, key: "runtime", hint: "did you mean echo?" }],
+    ["title: x\n", { key: "runtime", problem: "is required: must be echo, openai, acp or command" }],
     ["runtime: openai\n", { key: "model" }],
     ["runtime: command\nworker: {}\n", { key: "worker.command", line: 2 }],
     ["runtime: echo\napi_key_file: a\napi_key_env: b\n", { key: "api_key_env", line: 3 }],
     ["runtime: echo\nlimits:\n  turn_limit: 3\n", { key: "limits.turn_limit", hint: "did you mean turn_limit_ms?" }],
-    ["runtime: echo\nmcp_servers:\n  fs:\n    comand: [x]\n", { key: "mcp_servers.fs.command" }],
+    ["runtime: echo\nmcp_servers:\n  fs:\n    comand: [x]\n", { line: 4, key: "mcp_servers.fs.comand" }],
+    ["runtime: openai\nmodel: m\nfallback_models:\n  - { modle: x }\n", { hint: "did you mean model?", line: 4 }],
+    ["runtime: echo\nmcp_servers:\n  fs: { command: [x], url: 'http://x' }\n", { key: "mcp_servers.fs.url", line: 3 }],
+    ["runtime: echo\nmcp_servers:\n  fs: {}\n", { key: "mcp_servers.fs.command", line: 3 }],
+    ["runtime: echo\nmcp_servers:\n  Fs: { command: [x] }\n", { key: "mcp_servers.Fs", line: 3 }],
+    ["runtime: echo\nmcp_servers:\n  fs: { command: [x], env: { PORT: 8080 } }\n", { problem: /put it in quotes/ }],
+    ["runtime: echo\nhooks:\n  turn_start: []\n", { hint: "did you mean turn_started?", line: 3 }],
+    ["runtime: echo\nhooks:\n  turn_ended: [{ command: [x], timeout_ms: 60001 }]\n", { line: 3 }],
+    ["runtime: echo\nworker: { env: { KEY: { env: KEY } } }\n", { key: "worker.env.KEY" }],
+    ["runtime: echo\nfallback_models: [m]\n", { key: "fallback_models", problem: "needs a model before it" }],
   ])("%j is refused", (text, expected) => {
     expect(errorOf(() => parseYaml(text, "agent.yaml", agentConfigSchema))).toMatchObject(expected);
+  });
+
+  test("one look names every mistake of every agent, and keeps those that can be used", () => {
+    agent("a", "runtime: openai\nmodle: m\napprovals: alow\nlimits:\n  memory_mib: 1\n");
+    agent("b", "runtime: echo\nmain: true\nname: c\n");
+    agent("c", "runtime: echo\n");
+    agent("d", "runtime: [\n");
+    agent("e", "runtime: echo\nmain: true\n");
+    agent("Not A Name", "runtime: echo\n");
+    mkdirSync(join(directory, "c", "instructions.md"));
+    agent("f", "runtime: echo\n");
+    const { agents, invalid, problems } = readAgents(directory);
+    expect(agents.map(({ name, main }) => [name, main])).toEqual([["f", false]]);
+    const file = (name: string) => join(directory, name, "agent.yaml");
+    expect(invalid.flatMap((one) => one.problems.map(({ message }) => message))).toEqual([
+      `${file("a")}:2: modle: unknown key (did you mean model?)`,
+      `${file("a")}: model: is required by runtime openai`,
+      `${file("a")}:3: approvals: must be ask, deny or allow (did you mean allow?)`,
+      `${file("a")}:5: limits.memory_mib: Too small: expected number to be >=96`,
+      `${file("b")}:3: name: is not the folder's name, b (leave it out)`,
+      `${join(directory, "c", "instructions.md")}: is not a file`,
+      expect.stringMatching(/^.*\/d\/agent\.yaml:2: /) as string,
+      `${file("e")}:2: main: b is the main agent already`,
+    ]);
+    expect(invalid.map(({ name, main }) => [name, main])).toEqual([
+      ["a", false],
+      ["b", true],
+      ["c", false],
+      ["d", false],
+      ["e", false],
+    ]);
+    expect(problems.map(({ hint }) => hint)).toEqual(["rename the folder"]);
   });
 });
 

@@ -2,19 +2,27 @@ import { z } from "zod";
 
 /** The keys that `schema` knows at `path`, through optional, default, transformed, record and list schemas. */
 export function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
+  const at = schemaAt(schema, path);
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
+}
+
+/** The schema of what is at `path`, without what is wrapped around it; undefined where there is none. */
+export function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.ZodType | undefined {
   let at = unwrap(schema);
   for (const step of path) {
     if (at instanceof z.ZodObject) at = unwrap(at.shape[String(step)] as z.ZodType | undefined);
     else if (at instanceof z.ZodRecord) at = unwrap(at.valueType as z.ZodType);
     else if (at instanceof z.ZodArray) at = unwrap(at.element as z.ZodType);
-    else return [];
+    else return undefined;
   }
-  return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
+  return at;
 }
 
 function unwrap(schema: z.ZodType | undefined): z.ZodType | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
     return unwrap(schema.unwrap() as z.ZodType);
   }
-  return schema instanceof z.ZodPipe ? unwrap(schema.in as z.ZodType) : schema;
+  if (!(schema instanceof z.ZodPipe)) return schema;
+  // What is prepared first is described by the schema that it is prepared for.
+  return unwrap((schema.in instanceof z.ZodTransform ? schema.out : schema.in) as z.ZodType);
 }

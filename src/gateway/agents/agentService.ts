@@ -93,7 +93,7 @@ function toAgent(agent: AgentConfig, reader: Queryable): Agent {
     description: agent.description,
     main: agent.main,
     runtime: agent.runtime,
-    model: agent.model ?? "",
+    model: agent.model?.name ?? "",
     private: agent.private,
     messaging: agent.messaging,
     problem: "",

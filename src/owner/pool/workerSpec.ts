@@ -25,18 +25,29 @@ export interface WorkerSpec {
   readonly poolable: boolean;
 }
 
-/** The process to start for an agent's turn. */
+/**
+ * The process to start for an agent's turn. The agent that the `acp` runtime drives is no worker: ours runs, and is told of the
+ * agent's command and environment in the bootstrap.
+ */
 export function workerSpec(agent: AgentConfig, program: WorkerProgram, directory: string): WorkerSpec {
   const [own, ...rest] = (agent.runtime === "command" ? agent.workerCommand : undefined) ?? [];
   const command: readonly [string, ...string[]] =
     own === undefined ? withMemory(program.command, agent.limits.memoryMib) : [own, ...rest];
-  const env = workerEnvironment(program.environment, agent.workerEnv, program.ownerSocket);
+  const env = workerEnvironment(program.environment, givenVariables(agent), program.ownerSocket);
   const sorted = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     request: { command, env, directory },
     key: digestOf([JSON.stringify(command), JSON.stringify(sorted), directory]),
     poolable: own === undefined,
   };
+}
+
+/** What stands in the file itself: the configuration allows nothing else for a worker's own environment. */
+function givenVariables({ runtime, workerEnv }: AgentConfig): Record<string, string> {
+  if (runtime === "acp") return {};
+  return Object.fromEntries(
+    Object.entries(workerEnv).flatMap(([name, source]) => (source.kind === "value" ? [[name, source.value]] : [])),
+  );
 }
 
 function withMemory(command: readonly [string, ...string[]], mib: number | undefined): readonly [string, ...string[]] {

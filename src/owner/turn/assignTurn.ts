@@ -1,6 +1,7 @@
 import type { AgentConfig } from "../../base/config/agentConfig.js";
 import { LIMITS } from "../../base/limits.js";
 import type { Bootstrap } from "../../gen/talaria/owner/v1/owner_service.js";
+import { Policy } from "../../gen/talaria/types/v1/policy.js";
 import { grantedCommands } from "../../store/queries/grantedCommands.js";
 import { assignExecution } from "../../store/turns/assignExecution.js";
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
@@ -32,7 +33,7 @@ export interface TurnAssignment {
 export async function assignTurn(parts: TurnParts, assignment: TurnAssignment): Promise<Bootstrap> {
   const { store, random, paths, secrets, hub, offer } = parts;
   const { claimed, fence, agent, link } = assignment;
-  const credentials = resolveCredentials(agent, assignment.environment, secrets);
+  const credentials = resolveCredentials(agent, Policy.decode(claimed.policy), assignment.environment, secrets);
   const assignmentSecret = random.bytes(LIMITS.secretBytes);
   const assigned = await store.writer.execute(assignExecution, {
     fence,

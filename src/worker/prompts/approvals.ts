@@ -1,6 +1,7 @@
 import { cutToCodePoints } from "../../base/codePoints.js";
 import { ApprovalChoice, type ApprovalRequest } from "../../gen/talaria/types/v1/prompt.js";
 import { offeredChoices } from "./offeredChoices.js";
+import type { TurnApprovals } from "./approvalMode.js";
 import type { PromptOutcome, PromptTable } from "./promptTable.js";
 
 /** What became of an approval. `cause` says who or what decided. */
@@ -10,15 +11,17 @@ export interface ApprovalDecision {
   /** The choice where a person made one, else undefined. */
   readonly choice: ApprovalChoice | undefined;
   /**
-   * `granted`: allowed without asking. `answered`: a person chose. `expired`, `stopped`, `headless`: denied by the clock, by
+   * `granted`: allowed without asking, by a grant. `policy`: allowed or denied without asking, by the agent's policy. `answered`: a person chose. `expired`, `stopped`, `headless`: denied by the clock, by
    * Stop, for want of anybody to ask. `refused`: denied because too many prompts are open.
    */
-  readonly cause: "granted" | PromptOutcome<never>["kind"];
+  readonly cause: "granted" | "policy" | PromptOutcome<never>["kind"];
 }
 
 /** What {@link Approvals} needs. */
 export interface ApprovalsOptions {
   readonly table: PromptTable;
+  /** What the agent's policy says for this turn; its word comes before grants. */
+  readonly mode: TurnApprovals;
   /** Removes secrets from what is shown. */
   readonly redact: (text: string) => string;
   /** Commands that need no approval in this turn. */
@@ -50,6 +53,8 @@ export class Approvals {
    * that wait, `once` only for the one that asked first, so the next one asks again.
    */
   async ask(request: ApprovalRequest): Promise<ApprovalDecision> {
+    const { mode } = this.#options;
+    if (mode !== "ask") return { allowed: mode === "allow", choice: undefined, cause: "policy" };
     const key = JSON.stringify([request.command, request.edit?.path, request.edit?.diff]);
     for (;;) {
       if (request.edit === undefined && this.#granted.has(request.command)) {

@@ -18,7 +18,14 @@ function setUp(limit = 16) {
     return Promise.resolve();
   };
   const table = new PromptTable({ send, clock, random: systemRandom, stopped: stop.signal, limit });
-  const approvals = new Approvals({ table, redact: (text) => text, granted: [], headless: false, expiresMs: 1_000 });
+  const approvals = new Approvals({
+    table,
+    mode: "ask",
+    redact: (text) => text,
+    granted: [],
+    headless: false,
+    expiresMs: 1_000,
+  });
   const clarifications = new Clarifications({ table, headless: false, expiresMs: 0 });
   const raised = (): string[] =>
     frames.flatMap((frame) => (frame.$case === "approval" || frame.$case === "clarify" ? [frame.value.promptId] : []));
