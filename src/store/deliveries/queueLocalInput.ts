@@ -39,7 +39,7 @@ export function queueLocalInput(tx: Tx, request: LocalInputRequest, effects: Del
     deliveryId: delivery.deliveryId,
     ...(delivery.inReplyTo === "" ? {} : { inReplyTo: delivery.inReplyTo }),
     depth: delivery.depth,
-    headless: true,
+    headless: false,
     traceparent: delivery.traceparent,
     tracestate: delivery.tracestate,
     now,
