@@ -12,7 +12,8 @@ export const table = {
   dm: ["base", "gen", "rpc", "store"],
   connector: ["base", "gen", "rpc"],
   gateway: ["base", "gen", "rpc", "store", "owner", "dm"],
-  cli: ["base", "gen", "rpc"],
+  client: ["base", "gen", "rpc"],
+  cli: ["base", "gen", "rpc", "client"],
 };
 
 /** Files that may import one room more than their own room may. */

@@ -1,6 +1,9 @@
 import { newId } from "../base/ids.js";
 import { systemRandom } from "../base/random.js";
-import type { ConnectionOptions, GatewayClient } from "./gatewayClient.js";
+import { RpcError } from "../rpc/rpcError.js";
+import type { ConnectionOptions } from "./endpoint.js";
+import { accessHint } from "./endpoint.js";
+import type { GatewayClient } from "./gatewayClient.js";
 import type { Terminal } from "./terminal.js";
 
 /** What a command works with. */
@@ -14,8 +17,10 @@ export interface CommandContext {
   gateway(): Promise<GatewayClient>;
   /** A key for a request that changes something. */
   newRequestId(): string;
-  /** Prints a value: as JSON where that is asked for, else `text`. */
-  print(value: unknown, text: () => string): void;
+  /** Prints a value: as JSON where that is asked for, else `text`, which is told the width of a terminal in columns. */
+  print(value: unknown, text: (columns: number | undefined) => string): void;
+  /** An error as this command should report it: a refused caller is told where its token comes from. */
+  explain(caught: unknown): unknown;
   /** Lets go of the gateway. */
   close(): void;
 }
@@ -26,17 +31,29 @@ export function createCommandContext(
   terminal: Terminal,
 ): CommandContext {
   let connected: Promise<GatewayClient> | undefined;
+  let explain = (caught: unknown): unknown => caught;
   const json = options.json ?? false;
+  const connect = async (): Promise<GatewayClient> => {
+    const { connectGateway, endpointOf } = await import("./gatewayClient.js");
+    const endpoint = endpointOf(options, terminal.env);
+    explain = (caught) => {
+      if (!(caught instanceof RpcError)) return caught;
+      const hint = accessHint(caught.reason, endpoint);
+      if (hint === undefined) return caught;
+      return new RpcError(caught.reason, { message: caught.message, hint, ...caught.details, cause: caught });
+    };
+    return connectGateway(endpoint, terminal.env);
+  };
   return {
     terminal,
     options,
     json,
-    gateway: () =>
-      (connected ??= import("./gatewayClient.js").then(({ connectGateway }) => connectGateway(options, terminal.env))),
+    gateway: () => (connected ??= connect()),
     newRequestId: () => newId("req", systemRandom),
     print(value, text) {
-      terminal.out(`${json ? JSON.stringify(value) : text()}\n`);
+      terminal.out(`${json ? JSON.stringify(value) : text(terminal.columns)}\n`);
     },
+    explain: (caught) => explain(caught),
     close() {
       connected?.then(
         (client) => {

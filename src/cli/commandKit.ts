@@ -33,6 +33,8 @@ export function createCommandKit(terminal: Terminal, exit: (code: number) => voi
         try {
           const code = await action(context, ...([...args, ownOptionsOf(command), command] as never[]));
           if (typeof code === "number") exit(code);
+        } catch (caught) {
+          throw context.explain(caught);
         } finally {
           context.close();
         }

@@ -1,24 +1,17 @@
-import type { Client, MethodDefinition } from "@grpc/grpc-js";
-import { existsSync } from "node:fs";
+import type { MethodDefinition } from "@grpc/grpc-js";
+import { existsSync, readFileSync } from "node:fs";
 
 import { homePaths, homeRoot } from "../base/home.js";
+import { connectChannel, type GatewayChannel } from "../client/connectGateway.js";
 import type { ClientCallOptions } from "../rpc/clients/callOptions.js";
-import { connectClient } from "../rpc/clients/connectClient.js";
 import type { ResponseStream } from "../rpc/clients/readStream.js";
 import { readStream } from "../rpc/clients/readStream.js";
 import { unaryCall } from "../rpc/clients/unaryCall.js";
 import { RpcError } from "../rpc/rpcError.js";
 import { CliError } from "./cliError.js";
-
-/** How a command reaches its gateway; each may come from the command line or the environment. */
-export interface ConnectionOptions {
-  /** The home whose socket is used; default as `TALARIA_HOME` says. */
-  readonly home?: string;
-  /** `unix:<path>` or `<host>:<port>`; default the home's socket. */
-  readonly address?: string;
-  /** Token for TCP. */
-  readonly token?: string;
-}
+import { contextsPath, readContexts } from "./contexts/contextFile.js";
+import type { ConnectionOptions, Endpoint } from "./endpoint.js";
+import { resolveEndpoint } from "./endpoint.js";
 
 /** A connection to a gateway, for one command. */
 export interface GatewayClient {
@@ -37,23 +30,14 @@ export interface GatewayClient {
   close(): void;
 }
 
-/** Connects to the gateway that the options name. @throws CliError that says how to start one, where none runs. */
-export async function connectGateway(options: ConnectionOptions, env: NodeJS.ProcessEnv): Promise<GatewayClient> {
-  const given = options.address ?? env["TALARIA_ADDRESS"];
-  const token = options.token ?? env["TALARIA_TOKEN"];
-  const home = options.home ?? homeRoot(env);
-  const address = given ?? `unix:${await socketOf(home)}`;
-  const client = await connect(address).catch((error: unknown) => {
-    if (!RpcError.is(error, "UNAVAILABLE")) throw error;
-    if (given !== undefined) {
-      throw new CliError("UNAVAILABLE", error.message, "Check the address, and that a gateway runs there.", {
-        cause: error,
-      });
-    }
-    const start = options.home === undefined ? "talaria serve" : `talaria serve --home ${home}`;
-    throw new CliError("UNAVAILABLE", `No gateway runs on ${home}.`, `Start it with: ${start}`, { cause: error });
-  });
-  const metadata = token === undefined || address.startsWith("unix:") ? {} : { authorization: `Bearer ${token}` };
+/** Where a command goes, as its options, the environment and the user's contexts say. @throws CliError, ConfigError. */
+export function endpointOf(options: ConnectionOptions, env: NodeJS.ProcessEnv): Endpoint {
+  return resolveEndpoint(options, env, () => readContexts(contextsPath(env)));
+}
+
+/** Connects to a gateway. @throws CliError that says how to start one, where none runs. */
+export async function connectGateway(endpoint: Endpoint, env: NodeJS.ProcessEnv): Promise<GatewayClient> {
+  const { client, metadata } = endpoint.kind === "home" ? await connectHome(endpoint, env) : await connect(endpoint);
   return {
     call: (method, request, more) => unaryCall(client, method, request, { metadata, ...more }),
     stream: (method, request, more) => readStream(client, method, request, { metadata, ...more }),
@@ -63,8 +47,47 @@ export async function connectGateway(options: ConnectionOptions, env: NodeJS.Pro
   };
 }
 
-function connect(address: string): Promise<Client> {
-  return connectClient({ address, purpose: address.startsWith("unix:") ? "unix" : "tcp" });
+async function connectHome(
+  endpoint: Extract<Endpoint, { kind: "home" }>,
+  env: NodeJS.ProcessEnv,
+): Promise<GatewayChannel> {
+  const home = endpoint.home ?? homeRoot(env);
+  return connectChannel({ address: `unix:${await socketOf(home)}` }).catch((caught: unknown) => {
+    if (!RpcError.is(caught, "UNAVAILABLE")) throw caught;
+    const start = endpoint.home === undefined ? "talaria serve" : `talaria serve --home ${home}`;
+    throw new CliError("UNAVAILABLE", `No gateway runs on ${home}.`, `Start it with: ${start}`, { cause: caught });
+  });
+}
+
+async function connect(endpoint: Extract<Endpoint, { kind: "address" }>): Promise<GatewayChannel> {
+  const { address, token, ca, pin } = endpoint;
+  const tls =
+    ca === undefined && pin === undefined
+      ? undefined
+      : { ...(ca === undefined ? {} : { ca: readCertificates(ca) }), ...(pin === undefined ? {} : { pin }) };
+  return connectChannel({
+    address,
+    ...(token === undefined ? {} : { token }),
+    ...(tls === undefined ? {} : { tls }),
+  }).catch((caught: unknown) => {
+    if (!RpcError.is(caught, "UNAVAILABLE")) throw caught;
+    const hint =
+      tls === undefined && !address.startsWith("tls:")
+        ? "Check the address, and that a gateway runs there (talaria serve); one with TLS wants --ca, --pin or tls:<host>:<port>."
+        : "Check the address, that a gateway with TLS runs there, and that the certificates are those that signed its own.";
+    throw new CliError("UNAVAILABLE", caught.message, hint, { cause: caught });
+  });
+}
+
+function readCertificates(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    throw new CliError("CONFIG_INVALID", `The certificates in ${file} cannot be read: ${code}.`, "Check the path.", {
+      cause: error,
+    });
+  }
 }
 
 /** The socket of a home. The configuration, which takes time to read, matters only where the socket is elsewhere. */

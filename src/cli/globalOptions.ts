@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 
-import type { ConnectionOptions } from "./gatewayClient.js";
+import type { ConnectionOptions } from "./endpoint.js";
 
 /** What every command may be given, as typed. */
 export interface GlobalOptions extends ConnectionOptions {

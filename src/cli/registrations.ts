@@ -1,5 +1,6 @@
 import type { Register } from "./commandKit.js";
 import { addAgentCommands } from "./register/agentCommands.js";
+import { addContextCommands } from "./register/contextCommands.js";
 import { addDmCommands } from "./register/dmCommands.js";
 import { addPeerCommands } from "./register/peerCommands.js";
 import { addRelayCommands } from "./register/relayCommands.js";
@@ -20,4 +21,5 @@ export const registrations: readonly Register[] = [
   addStatusCommands,
   addRelayCommands,
   addTokenCommands,
+  addContextCommands,
 ];

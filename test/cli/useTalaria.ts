@@ -30,8 +30,20 @@ export interface Ended {
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-function start(args: readonly string[], stdin: StdioOptions = "ignore"): Child {
-  const env = { ...process.env, TALARIA_HOME: undefined, TALARIA_ADDRESS: undefined, TALARIA_TOKEN: undefined };
+/** What the command knows of its surroundings: nothing of this user's own homes and contexts. */
+const noSurroundings = {
+  TALARIA_HOME: undefined,
+  TALARIA_ADDRESS: undefined,
+  TALARIA_TOKEN: undefined,
+  TALARIA_CONTEXT: undefined,
+  TALARIA_CONFIG_DIR: "/nonexistent",
+};
+
+/** Variables of the environment; undefined removes. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+function start(args: readonly string[], stdin: StdioOptions = "ignore", more: Variables = {}): Child {
+  const env = { ...process.env, ...noSurroundings, ...more };
   const stdio = [stdin, "pipe", "pipe"] as StdioOptions;
   const child = spawn(process.execPath, [command, ...args], { env, stdio }) as unknown as Child;
   onTestFinished(() => {
@@ -52,6 +64,11 @@ async function endOf(child: Child): Promise<Ended> {
 /** Runs `talaria` with these arguments to its end. */
 export function talaria(...args: readonly string[]): Promise<Ended> {
   return endOf(start(args));
+}
+
+/** Makes {@link talaria} with variables of the environment. */
+export function talariaWith(env: Variables): (...args: readonly string[]) => Promise<Ended> {
+  return (...args) => endOf(start(args, "ignore", env));
 }
 
 /** A `talaria serve` process that serves. */

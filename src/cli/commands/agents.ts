@@ -13,7 +13,7 @@ export async function agents(context: CommandContext): Promise<void> {
   }
   context.print(
     found.map((agent) => Agent.toJSON(agent)),
-    () =>
+    (columns) =>
       table(
         ["AGENT", "RUNTIME", "MODEL", "DESCRIPTION"],
         found.map((agent) => [
@@ -22,6 +22,7 @@ export async function agents(context: CommandContext): Promise<void> {
           agent.model,
           agent.problem === "" ? agent.description : `! ${agent.problem}`,
         ]),
+        columns,
       ),
   );
 }

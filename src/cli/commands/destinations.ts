@@ -37,7 +37,7 @@ export async function destinationsRelease(context: CommandContext, name: string)
 }
 
 function print(context: CommandContext, json: unknown, destinations: readonly DestinationMessage[]): void {
-  context.print(json, () =>
+  context.print(json, (columns) =>
     table(
       ["DESTINATION", "WAITING", "CLAIMED", "BREAKER", "NEXT TRY", "HELD", "LAST ERROR"],
       destinations.map((one) => [
@@ -49,6 +49,7 @@ function print(context: CommandContext, json: unknown, destinations: readonly De
         one.heldBy === "" ? "" : `by ${one.heldBy} since ${localTime(one.heldAt)}: ${one.holdReason}`,
         failureText(one.lastError),
       ]),
+      columns,
     ),
   );
 }

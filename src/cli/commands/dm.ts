@@ -69,7 +69,7 @@ export async function dmList(
   }
   context.print(
     found.map((delivery) => Delivery.toJSON(delivery)),
-    () =>
+    (columns) =>
       table(
         ["DELIVERY", "STATE", "FROM", "TO", "CREATED"],
         found.map((delivery) => [
@@ -79,6 +79,7 @@ export async function dmList(
           delivery.target,
           localTime(delivery.createdAt),
         ]),
+        columns,
       ),
   );
 }

@@ -48,7 +48,7 @@ export async function peersList(context: CommandContext): Promise<void> {
   const { peers } = await gateway.call(AdminServiceService.listPeers, {});
   context.print(
     peers.map((peer) => Peer.toJSON(peer)),
-    () =>
+    (columns) =>
       table(
         ["PEER", "ADDRESS", "LINK", "MAY REACH", "PAIRED", "LAST ERROR"],
         peers.map((peer) => [
@@ -59,6 +59,7 @@ export async function peersList(context: CommandContext): Promise<void> {
           peer.pairedAt === undefined ? "configured" : localTime(peer.pairedAt),
           failureText(peer.lastError),
         ]),
+        columns,
       ),
   );
 }

@@ -20,7 +20,7 @@ export async function sessionsList(
   }
   context.print(
     found.map((session) => Session.toJSON(session)),
-    () =>
+    (columns) =>
       table(
         ["SESSION", "AGENT", "STATE", "QUEUED", "ROWS", "CHANGED", "TITLE"],
         found.map((session) => [
@@ -32,6 +32,7 @@ export async function sessionsList(
           localTime(session.updatedAt),
           session.title,
         ]),
+        columns,
       ),
   );
 }

@@ -39,10 +39,11 @@ export async function tokensList(context: CommandContext): Promise<void> {
     createdAt,
     lastUsed: uses[name] ?? "",
   }));
-  context.print(tokens, () =>
+  context.print(tokens, (columns) =>
     table(
       ["NAME", "ROLE", "CREATED", "LAST USED"],
       tokens.map(({ name, role, createdAt, lastUsed }) => [name, role, createdAt, lastUsed || "never"]),
+      columns,
     ),
   );
 }

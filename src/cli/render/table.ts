@@ -1,7 +1,12 @@
-/** Columns of text, aligned, two spaces apart; no white space at the ends of lines. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/**
+ * Columns of text, aligned, two spaces apart; no white space at the ends of lines.
+ * @param columns width of the terminal: a table that is wider is shown as one block a row, a line for each cell that is not empty
+ */
+export function table(head: readonly string[], rows: readonly (readonly string[])[], columns = Infinity): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const width = widths.reduce((sum, one) => sum + one + 2, -2);
+  if (width > columns && rows.length > 0) return blocks(head, rows);
   return all
     .map((row) =>
       row
@@ -10,4 +15,16 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
         .trimEnd(),
     )
     .join("\n");
+}
+
+function blocks(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const names = Math.max(...head.map((name) => name.length));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => (cell === "" ? "" : `${(head[column] ?? "").toLowerCase().padEnd(names)}  ${cell}`))
+        .filter((line) => line !== "")
+        .join("\n"),
+    )
+    .join("\n\n");
 }

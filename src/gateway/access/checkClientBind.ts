@@ -1,12 +1,6 @@
-import { isIPv4 } from "node:net";
-
 import type { ListenAddress } from "../../base/config/gatewayConfig.js";
+import { isLoopback } from "../../base/loopback.js";
 import { RpcError } from "../../rpc/rpcError.js";
-
-/** Whether a host name or address stays on this machine. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
-}
 
 /** Tokens may cross a wire only under TLS. @throws RpcError TRANSPORT_INSECURE for a client listener beyond loopback. */
 export function checkClientBind({ host, port }: ListenAddress): void {

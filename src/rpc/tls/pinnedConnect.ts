@@ -12,8 +12,8 @@ import { TLS_HANDSHAKE_TIMEOUT_MS } from "./serverTls.js";
 
 /** What a client presents, what it expects, and who is told. */
 export interface PinnedConnectOptions {
-  /** Our own leaves; the one that is held at the time is presented, so refresh before. */
-  readonly leaves: LeafSource;
+  /** Our own leaves; the one that is held at the time is presented, so refresh before. Absent: nothing is presented. */
+  readonly leaves?: LeafSource;
   /** The key that the server must prove. */
   readonly serverPin: Pin;
   /** The current time, milliseconds since the Unix epoch. */
@@ -39,11 +39,10 @@ export interface PinnedConnectOptions {
 export function connectPinned(socket: Socket, options: PinnedConnectOptions): Promise<TLSSocket> {
   const { serverPin, handshakeTimeoutMs = TLS_HANDSHAKE_TIMEOUT_MS } = options;
   return new Promise((resolve, reject) => {
-    const leaf = options.leaves.currentLeaf();
+    const leaf = options.leaves?.currentLeaf();
     const tlsSocket = connect({
       socket,
-      key: leaf.privateKeyPem,
-      cert: leaf.chainPem,
+      ...(leaf === undefined ? {} : { key: leaf.privateKeyPem, cert: leaf.chainPem }),
       ca: [],
       // The chain ends in a key we may not have seen before; the check below replaces the built-in one.
       rejectUnauthorized: false,

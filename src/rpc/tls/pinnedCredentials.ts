@@ -6,7 +6,7 @@ type CreateSecureConnector = ChannelCredentials["_createSecureConnector"];
 type SecureConnector = ReturnType<CreateSecureConnector>;
 
 /**
- * Channel credentials that present our leaf and accept a server by its pinned key alone, whatever its host name.
+ * Channel credentials that present our leaf, where there is one, and accept a server by its pinned key alone, whatever its host name.
  *
  * A class of our own, because `createSsl` cannot do this: it needs the server's CA certificate beforehand while we
  * hold a pin only, and its `checkServerIdentity` hook is skipped for chains that do not verify. The three underscored
@@ -42,7 +42,7 @@ export class PinnedCredentials extends ChannelCredentials {
       connect: async (socket) => ({ socket: await connectPinned(socket, this.#options), secure: true }),
       // Before the TCP connection is made: nobody listens to its socket until the handshake begins.
       waitForReady: async () => {
-        await this.#options.leaves.refresh();
+        await this.#options.leaves?.refresh();
       },
       getCallCredentials: () => callCredentials,
       destroy: () => undefined,

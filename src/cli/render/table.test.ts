@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+
+import { table } from "./table.js";
+
+const head = ["SESSION", "TITLE"];
+const rows = [
+  ["ses_1", "notes of the day"],
+  ["ses_22", ""],
+];
+
+test("columns are aligned and lines have no white space at their ends", () => {
+  expect(table(head, rows)).toBe("SESSION  TITLE\nses_1    notes of the day\nses_22");
+});
+
+test("a table that fits is a table, one that does not is a block a row", () => {
+  expect(table(head, rows, 25)).toBe(table(head, rows));
+  expect(table(head, rows, 24)).toBe("session  ses_1\ntitle    notes of the day\n\nsession  ses_22");
+});
+
+test("without rows the head stands in any width", () => {
+  expect(table(head, [], 5)).toBe("SESSION  TITLE");
+});
