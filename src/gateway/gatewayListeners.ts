@@ -1,5 +1,6 @@
 import { tokenUsesFile } from "../base/clientTokens.js";
 import { descriptorSet } from "../gen/descriptors.js";
+import type { CallObserver } from "../rpc/harness/callObserver.js";
 import type { ServiceImplementation } from "../rpc/harness/implementService.js";
 import type { Listener, ListenerOptions } from "../rpc/listener.js";
 import { startListener } from "../rpc/listener.js";
@@ -10,6 +11,8 @@ import { createTokenTable } from "./access/tokenTable.js";
 import { createTokenUses } from "./access/tokenUses.js";
 import type { Cleanups } from "./cleanups.js";
 import type { GatewayContext, GatewayRooms } from "./gatewayContext.js";
+import { createMetrics } from "./metrics/createMetrics.js";
+import { startMetricsEndpoint } from "./metrics/metricsEndpoint.js";
 
 /** An open listener with what it serves. */
 export interface OpenListener {
@@ -29,6 +32,8 @@ export interface GatewayListeners {
     readonly ownerSocket: string;
     readonly clientTcp?: string;
     readonly peers?: string;
+    /** `http://<host>:<port>/metrics`. */
+    readonly metrics?: string;
   };
   /** Makes health say NOT_SERVING where clients and peers look. */
   refuseNewWork(): void;
@@ -52,12 +57,15 @@ export interface StartListenersOptions {
  */
 export async function startListeners(
   context: GatewayContext,
-  { owner, dm }: GatewayRooms,
+  rooms: GatewayRooms,
   clientServices: readonly ServiceImplementation[],
   { tokensFile, beforeClients, undo }: StartListenersOptions,
 ): Promise<GatewayListeners> {
+  const { owner, dm } = rooms;
   const { paths, config, log, clock, random, table } = context;
-  const shared = { log, clock, random, defaultDeadlineMs: context.budgets.unaryDeadlineMs };
+  const metrics = await serveMetrics(context, rooms, undo);
+  const observed = metrics === undefined ? {} : { observe: metrics.observe };
+  const shared = { log, clock, random, defaultDeadlineMs: context.budgets.unaryDeadlineMs, ...observed };
   const onTcp = config.listeners.reflectionOnTcp ? { reflection: descriptorSet } : {};
   const open: OpenListener[] = [];
   const start = async (options: Omit<ListenerOptions, keyof typeof shared>): Promise<Listener> => {
@@ -138,6 +146,7 @@ export async function startListeners(
       ownerSocket: ownerSocket.address,
       ...(clientTcp === undefined ? {} : { clientTcp: clientTcp.address }),
       ...(peers === undefined ? {} : { peers: peers.address }),
+      ...(metrics === undefined ? {} : { metrics: metrics.url }),
     },
     refuseNewWork() {
       for (const listener of forClients) listener.health.drain();
@@ -146,4 +155,19 @@ export async function startListeners(
       await Promise.all(forClients.map((listener) => listener.drain(graceMs)));
     },
   };
+}
+
+/** Measures and serves that where the configuration says so; otherwise nothing is measured. */
+async function serveMetrics(
+  context: GatewayContext,
+  rooms: GatewayRooms,
+  undo: Cleanups,
+): Promise<{ readonly url: string; readonly observe: CallObserver } | undefined> {
+  const { metrics: address } = context.config.listeners;
+  if (address === undefined) return undefined;
+  const metrics = createMetrics(context, rooms);
+  undo.add(metrics.stop);
+  const endpoint = await startMetricsEndpoint(address, metrics, context.log.child({ listener: "metrics" }));
+  undo.add(() => endpoint.close());
+  return { url: endpoint.url, observe: metrics.observe };
 }

@@ -8,6 +8,7 @@ import { acceptConnections } from "./acceptConnections.js";
 import { authenticationInterceptor, type Authenticate } from "./authentication.js";
 import { serverOptions } from "./channelOptions.js";
 import { createConnectionTable, type Connections } from "./connection.js";
+import type { CallObserver } from "./harness/callObserver.js";
 import type { HarnessRuntime } from "./harness/harnessRuntime.js";
 import type { ServiceImplementation } from "./harness/implementService.js";
 import { createHealth, type Health } from "./healthService.js";
@@ -40,6 +41,8 @@ export interface ListenerOptions {
   readonly random?: Random;
   /** Deadline of unary calls that bring none, milliseconds; default {@link DEFAULT_DEADLINE_MS}. */
   readonly defaultDeadlineMs?: number;
+  /** Looks on as calls are served; default: nobody. */
+  readonly observe?: CallObserver;
 }
 
 /** A started listener. Owned by whoever started it, ended by {@link Listener.drain} or {@link Listener.close}. */
@@ -86,6 +89,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     log,
     draining: draining.signal,
     defaultDeadlineMs: options.defaultDeadlineMs ?? DEFAULT_DEADLINE_MS,
+    observe: options.observe,
   });
   // TLS, where there is any, has ended before a connection gets here.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());

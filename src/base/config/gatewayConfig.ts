@@ -42,6 +42,8 @@ export interface GatewayConfig {
     readonly clientTcp?: ListenAddress;
     /** Peers and connectors over TLS; absent = off. */
     readonly peers?: ListenAddress;
+    /** Metrics over HTTP; absent = off. */
+    readonly metrics?: ListenAddress;
     /** Whether TCP listeners offer reflection. */
     readonly reflectionOnTcp: boolean;
   };
@@ -83,6 +85,7 @@ export const gatewayConfigSchema = z.strictObject({
     .strictObject({
       client_tcp: address("127.0.0.1", 7420).optional(),
       peers: address("0.0.0.0", 7421).optional(),
+      metrics: address("127.0.0.1", 7422).optional(),
       reflection_on_tcp: z.boolean().default(false),
     })
     .prefault({}),
@@ -130,13 +133,14 @@ export function loadGatewayConfig(file: string, machine: Machine = thisMachine()
 
 /** Fills in what depends on the machine. */
 export function resolveGatewayConfig(written: z.output<typeof gatewayConfigSchema>, machine: Machine): GatewayConfig {
-  const { client_tcp: clientTcp, peers: peerListener, reflection_on_tcp: reflectionOnTcp } = written.listeners;
+  const { client_tcp: clientTcp, peers: peerListener, metrics, reflection_on_tcp: reflectionOnTcp } = written.listeners;
   return {
     name: written.name ?? gatewayNameFrom(machine.hostname),
     ...(written.run_dir === undefined ? {} : { runDir: written.run_dir }),
     listeners: {
       ...(clientTcp === undefined ? {} : { clientTcp }),
       ...(peerListener === undefined ? {} : { peers: peerListener }),
+      ...(metrics === undefined ? {} : { metrics }),
       reflectionOnTcp,
     },
     workers: {

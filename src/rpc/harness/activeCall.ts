@@ -33,6 +33,7 @@ export class ActiveCall {
   readonly #runtime: HarnessRuntime;
   readonly #options: ActiveCallOptions;
   readonly #startedAt: number;
+  readonly #observed: ((error: RpcError | undefined) => void) | undefined;
   readonly #abortActions: ((error: RpcError) => void)[] = [];
   #cancelDeadline: () => void = () => undefined;
   #controller: AbortController | undefined;
@@ -46,6 +47,7 @@ export class ActiveCall {
     this.#startedAt = runtime.clock.monotonic();
     const deadlineMs = this.#armDeadline();
     this.context = createContext(runtime, method, call, () => this.#signal(), deadlineMs);
+    this.#observed = runtime.observe?.({ method, trace: this.context.trace });
     call.on("cancelled", () => {
       // grpc-js emits this after a success as well.
       if (this.#settled) return;
@@ -115,6 +117,7 @@ export class ActiveCall {
   }
 
   #report(error: RpcError | undefined): void {
+    this.#observed?.(error);
     const internal = error?.reason === "INTERNAL";
     // A child logger costs more than the rest of a small call.
     if (!internal && !this.#runtime.log.isLevelEnabled("debug")) return;

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
 import type { Random } from "../../base/random.js";
+import type { CallObserver } from "./callObserver.js";
 
 /** What a listener lends to the methods that it serves. */
 export interface HarnessRuntime {
@@ -14,4 +15,6 @@ export interface HarnessRuntime {
   readonly draining: AbortSignal;
   /** Deadline of unary and client-streaming calls that bring none, milliseconds. */
   readonly defaultDeadlineMs: number;
+  /** Looks on; none where undefined. */
+  readonly observe: CallObserver | undefined;
 }

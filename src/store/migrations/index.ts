@@ -3,6 +3,7 @@ import { m0002Sessions } from "./m0002Sessions.js";
 import { m0003Deliveries } from "./m0003Deliveries.js";
 import { m0004SessionRequests } from "./m0004SessionRequests.js";
 import { m0005Peers } from "./m0005Peers.js";
+import { m0006TurnOutcomes } from "./m0006TurnOutcomes.js";
 import type { Migration } from "./migration.js";
 
 /** Every step of the schema, in order. */
@@ -12,4 +13,5 @@ export const migrations: readonly Migration[] = [
   m0003Deliveries,
   m0004SessionRequests,
   m0005Peers,
+  m0006TurnOutcomes,
 ];

@@ -1,0 +1,38 @@
+import { Registry } from "prom-client";
+
+import type { CallObserver } from "../../rpc/harness/callObserver.js";
+import type { GatewayContext, GatewayRooms } from "../gatewayContext.js";
+import { homeMetrics } from "./homeMetrics.js";
+import type { MetricsSource } from "./metricsEndpoint.js";
+import { processMetrics } from "./processMetrics.js";
+import { rpcMetrics } from "./rpcMetrics.js";
+import { storeMetrics } from "./storeMetrics.js";
+
+/** Everything that a gateway measures, on one page. */
+export interface Metrics extends MetricsSource {
+  /** Counts the calls of the listeners that it is given to. */
+  readonly observe: CallObserver;
+  /** Stops measuring. */
+  readonly stop: () => void;
+}
+
+/** Measures from here on. */
+export function createMetrics({ store, clock, config }: GatewayContext, rooms: GatewayRooms): Metrics {
+  const registry = new Registry();
+  const own = processMetrics(registry, clock, store.epoch);
+  const stopStore = storeMetrics(registry, store.writer);
+  const readHome = homeMetrics(registry, { reader: store.reader, rooms, clock, workersMax: config.workers.max });
+  return {
+    contentType: registry.contentType,
+    page() {
+      own.read();
+      readHome();
+      return registry.metrics();
+    },
+    observe: rpcMetrics(registry, clock),
+    stop() {
+      own.stop();
+      stopStore();
+    },
+  };
+}
