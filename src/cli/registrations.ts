@@ -1,5 +1,6 @@
 import type { Register } from "./commandKit.js";
 import { addAgentCommands } from "./register/agentCommands.js";
+import { addCompletionCommands } from "./register/completionCommands.js";
 import { addContextCommands } from "./register/contextCommands.js";
 import { addDmCommands } from "./register/dmCommands.js";
 import { addPeerCommands } from "./register/peerCommands.js";
@@ -22,4 +23,5 @@ export const registrations: readonly Register[] = [
   addRelayCommands,
   addTokenCommands,
   addContextCommands,
+  addCompletionCommands,
 ];
