@@ -99,6 +99,35 @@ test("text that waits for a viewer is joined, and too much of it is a gap", asyn
   expect(await watcher.next(never)).toEqual({ kind: "overrun" });
 });
 
+test("A2-1 what a turn floods is kept up to a bound of its text, and a cursor before that is a gap", () => {
+  const hub = hubOf(10_000);
+  const before = hub.cursorOf("s");
+  for (let count = 0; count < 200; count += 1) hub.publish("s", events("x".repeat(100_000)));
+  expect(hub.open("s", new Watcher(false), before)).toMatchObject({ kind: "snapshot", gap: true });
+  const late = { epoch: 3n, sequence: 180n };
+  const start = hub.open("s", new Watcher(false), late);
+  expect(start.kind === "resume" && start.missed).toHaveLength(20);
+  const oldest = start.kind === "snapshot" ? undefined : hub.open("s", new Watcher(false), { epoch: 3n, sequence: 1n });
+  expect(oldest?.kind === "snapshot" && Number(oldest.oldest)).toBeGreaterThan(140);
+  hub.publish("s", turnEnded);
+  hub.publish("s", mark("m"));
+  const after = hub.open("s", new Watcher(false), { epoch: 3n, sequence: 200n });
+  expect(after.kind === "resume" && sequences(after.missed)).toEqual([201n, 202n]);
+});
+
+test("results of tools weigh as much as text that waits for a viewer", async () => {
+  const watcher = new Watcher(false);
+  const hub = hubOf(10_000);
+  hub.open("s", watcher, undefined);
+  const result = "r".repeat(60_000);
+  const value = { toolCallId: "c", name: "t", result, isError: false, truncated: false, durationMs: 0n };
+  const completed = { event: { $case: "toolCompleted", value } } as const;
+  for (let count = 0; count < 20; count += 1) {
+    hub.publish("s", { $case: "events", value: { executionId: "exe", events: [completed] } });
+  }
+  expect(await watcher.next(never)).toEqual({ kind: "overrun" });
+});
+
 test("in any order of pushes and reads a viewer sees every change in order, or a gap", async () => {
   const step = fc.constantFrom<"events" | "mark" | "read">("events", "mark", "read", "read");
   await fc.assert(

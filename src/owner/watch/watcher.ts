@@ -1,11 +1,12 @@
 import { createDeferred, type Deferred } from "../../base/deferred.js";
 import type { SessionUpdate } from "../../gen/talaria/gateway/v1/turn_service.js";
 import { joinEvents } from "./joinEvents.js";
+import { updateWeight } from "./updateWeight.js";
 
 /** Most updates that may wait for a viewer before it is told of a gap. */
 const MAX_WAITING = 1_000;
-/** Most text that may wait for a viewer, UTF-16 units. */
-const MAX_WAITING_TEXT = 1_048_576;
+/** Most that may wait for a viewer in all, UTF-16 units. */
+const MAX_WAITING_WEIGHT = 1_048_576;
 
 /** What a viewer takes next: an update, or the word that it was too slow and needs a snapshot. */
 export type WatcherStep = { readonly kind: "update"; readonly update: SessionUpdate } | { readonly kind: "overrun" };
@@ -18,7 +19,7 @@ export class Watcher {
   /** Whether the viewer may answer prompts. */
   readonly answersPrompts: boolean;
   #waiting: SessionUpdate[] = [];
-  #waitingText = 0;
+  #waitingWeight = 0;
   #overrun = false;
   #ended = false;
   #wake: Deferred<void> | undefined;
@@ -32,22 +33,21 @@ export class Watcher {
     if (this.#ended || this.#overrun) return;
     const { update: change } = update;
     const last = this.#waiting.at(-1);
-    if (change?.$case === "events") {
-      for (const { event } of change.value.events) {
-        if (event?.$case === "delta") this.#waitingText += event.value.text.length;
-      }
-      if (last?.update?.$case === "events" && last.update.value.executionId === change.value.executionId) {
-        const events = [...last.update.value.events];
-        joinEvents(events, change.value.events);
-        this.#waiting[this.#waiting.length - 1] = {
-          ...update,
-          update: { $case: "events", value: { executionId: change.value.executionId, events } },
-        };
-        this.#check();
-        return;
-      }
+    this.#waitingWeight += updateWeight(update);
+    if (
+      change?.$case === "events" &&
+      last?.update?.$case === "events" &&
+      last.update.value.executionId === change.value.executionId
+    ) {
+      const events = [...last.update.value.events];
+      joinEvents(events, change.value.events);
+      this.#waiting[this.#waiting.length - 1] = {
+        ...update,
+        update: { $case: "events", value: { executionId: change.value.executionId, events } },
+      };
+    } else {
+      this.#waiting.push(update);
     }
-    this.#waiting.push(update);
     this.#check();
   }
 
@@ -67,7 +67,7 @@ export class Watcher {
       }
       const update = this.#waiting.shift();
       if (update !== undefined) {
-        if (this.#waiting.length === 0) this.#waitingText = 0;
+        if (this.#waiting.length === 0) this.#waitingWeight = 0;
         return { kind: "update", update };
       }
       if (this.#ended) return undefined;
@@ -90,9 +90,9 @@ export class Watcher {
   }
 
   #check(): void {
-    if (this.#waiting.length > MAX_WAITING || this.#waitingText > MAX_WAITING_TEXT) {
+    if (this.#waiting.length > MAX_WAITING || this.#waitingWeight > MAX_WAITING_WEIGHT) {
       this.#waiting = [];
-      this.#waitingText = 0;
+      this.#waitingWeight = 0;
       this.#overrun = true;
     }
     this.#wake?.resolve();
