@@ -5,6 +5,8 @@ import type { Logger } from "../base/logger.js";
 import type { Random } from "../base/random.js";
 import { systemRandom } from "../base/random.js";
 import type { ServiceImplementation } from "../rpc/harness/implementService.js";
+import { readDelivery } from "../store/deliveries/readDelivery.js";
+import type { StoredDelivery } from "../store/deliveries/storedDelivery.js";
 import { readStoreId } from "../store/deliveries/storeId.js";
 import type { Store } from "../store/store.js";
 import { createDoor } from "./admission/admit.js";
@@ -46,6 +48,8 @@ export interface DmOptions {
   readonly connectPeer: ConnectPeer;
   readonly budgets: Budgets;
   readonly log: Logger;
+  /** Told of each delivery that became a dead letter here, after the commit; once in each attempt epoch. Default: nobody is. */
+  readonly onDeadLetter?: (delivery: StoredDelivery) => void;
   /** Default: the system's. */
   readonly clock?: Clock;
   /** Default: the system's. */
@@ -66,8 +70,8 @@ export interface Dm {
   relays(): readonly RelayNamespace[];
   /** The way to a peer or connector; undefined where there is none. */
   wayTo(gateway: string): PeerWay | undefined;
-  /** To be called after a commit of the owner's that changed deliveries; wakes nobody's session. */
-  onDeliveriesChanged(deliveryIds: readonly string[]): void;
+  /** To be called after a commit of the owner's that changed deliveries, or made dead letters of them; wakes nobody's session. */
+  onDeliveriesChanged(deliveryIds: readonly string[], dead?: readonly string[]): void;
   /** Starts the transports and the sweep. The owner must be ready to be woken. */
   start(): Promise<void>;
   /** Refuses what comes, and ends the transports; what was accepted stays on disk. Watches end with their listeners. */
@@ -87,8 +91,15 @@ export function createDm(options: DmOptions): Dm {
   };
   const hub = createDeliveryHub();
   const transports: Transport[] = [];
+  const onDeliveriesChanged: Dm["onDeliveriesChanged"] = (deliveryIds, dead = []) => {
+    hub.notify(deliveryIds);
+    for (const deliveryId of dead) {
+      const delivery = options.onDeadLetter === undefined ? undefined : readDelivery(store.reader, deliveryId);
+      if (delivery !== undefined) options.onDeadLetter?.(delivery);
+    }
+  };
   const afterCommit: AfterCommit = (effects, queued) => {
-    hub.notify(effects.changed);
+    onDeliveriesChanged(effects.changed, effects.dead);
     if (effects.wake.length > 0) turns.wake(effects.wake);
     if (queued?.state === "queued" && queued.recipientGateway !== "") {
       transports.find((transport) => transport.serves(queued.recipientGateway))?.kick(queued.recipientGateway);
@@ -134,7 +145,7 @@ export function createDm(options: DmOptions): Dm {
     registry,
     relays,
     wayTo: (name) => peerTransport.wayTo(name) ?? relayTransport.wayTo(name),
-    onDeliveriesChanged: (deliveryIds) => hub.notify(deliveryIds),
+    onDeliveriesChanged,
     async start() {
       // A sweep may say EXPIRED only of what its transport has no doubt about.
       await registry.settleRevoked();

@@ -72,7 +72,7 @@ test("DM077 DM078 a text names the class where no reason does, and what fails tw
   expect(executionsOf(refused)).toHaveLength(1);
 });
 
-test("DM-R24 a turn that ends its worker each time fails after two attempts, and later mail flows", async () => {
+test("a turn that ends its worker each time fails after two attempts, and later mail flows", async () => {
   const { client } = gateway().client;
   const first = (await send(client, { target: "carol", body: "!crash 7" })).delivery;
   const second = (await send(client, { target: "carol", body: "after it" })).delivery;
@@ -142,15 +142,22 @@ test("a stop is the sender's or an operator's word: what fails after it is not r
   expect(executionsOf(end)).toHaveLength(1);
 });
 
-test("a turn at its limit is ended and not run again", async () => {
+test("DM-R24 a turn at its limit is ended and not run again, and the next message runs", async () => {
   const { client } = gateway().client;
   const { delivery } = await send(client, { target: "hasty", body: "slow" });
   const worker = await workers.next();
   await worker.running();
+  const later = (await send(client, { target: "hasty", body: "next" })).delivery;
   await worker.next("stop");
   worker.exit(0);
   const end = await ended(client, delivery.deliveryId);
   expect([stateName(end), executionsOf(end).length]).toEqual(["FAILED", 1]);
+  const second = await workers.next();
+  await second.running();
+  second.result({ finalResponse: "here" });
+  await second.next("finish");
+  second.exit(0);
+  expect((await ended(client, later.deliveryId)).reply?.text).toBe("here");
 });
 
 test("a client's own turn is never run again by itself", async () => {

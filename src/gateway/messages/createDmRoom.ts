@@ -3,13 +3,19 @@ import type { Dm } from "../../dm/createDm.js";
 import { createDm } from "../../dm/createDm.js";
 import type { TurnPort } from "../../dm/ports/turnPort.js";
 import type { GatewayContext } from "../gatewayContext.js";
+import type { Notifier } from "../notify/notifier.js";
 import type { DmRoom } from "../ports.js";
 import { createConnectPeer } from "./connectPeer.js";
+import { deadLetters } from "./deadLetters.js";
 import { createPeerOverview } from "./peerOverview.js";
 import { listTeammates } from "./teammates.js";
 
-/** Joins direct messages to the rest of the gateway. `dm` is for the owner of turns, `room` for the gateway. */
-export function createDmRoom(context: GatewayContext, turns: TurnPort): { readonly dm: Dm; readonly room: DmRoom } {
+/** Joins direct messages to the rest of the gateway. `dm` is for the owner of turns, `room` for the gateway. @param notify runs the operator's command; default nobody is notified */
+export function createDmRoom(
+  context: GatewayContext,
+  turns: TurnPort,
+  notify: Notifier["notify"] = () => undefined,
+): { readonly dm: Dm; readonly room: DmRoom } {
   const { config, store, agents, peers, budgets, clock, random } = context;
   const log = context.log.child({ component: "dm" });
   const dm = createDm({
@@ -24,6 +30,7 @@ export function createDmRoom(context: GatewayContext, turns: TurnPort): { readon
     connectPeer: createConnectPeer({ leaves: context.leaves, clock, log }),
     budgets,
     log,
+    onDeadLetter: deadLetters(context.events, notify),
     clock,
     random,
   });

@@ -7,7 +7,8 @@ import { scrubbedEnvironment } from "../../base/scrubbedEnvironment.js";
 /** What a notification is about. Ids only: what was said stays in the home. */
 export type Notification =
   | { readonly kind: "unknown_outcome"; readonly inputId: string; readonly sessionId: string; readonly agent: string }
-  | { readonly kind: "prompt_waiting"; readonly promptId: string; readonly sessionId: string };
+  | { readonly kind: "prompt_waiting"; readonly promptId: string; readonly sessionId: string }
+  | { readonly kind: "dead_letter"; readonly deliveryId: string; readonly recipient: string; readonly reason: string };
 
 /** What {@link createNotifier} needs. */
 export interface NotifierOptions {

@@ -8,7 +8,7 @@ import { failureOf, toFailure } from "../../rpc/wire/failure.js";
 import { findSession } from "../../store/queries/sessions.js";
 import { turnsOfSession } from "../../store/queries/turns.js";
 import type { GatewayContext } from "../gatewayContext.js";
-import { createNotifier } from "../notify/notifier.js";
+import { createNotifier, type Notifier } from "../notify/notifier.js";
 import type { OwnerRoom } from "../ports.js";
 import { toWorker } from "./toWorker.js";
 import { turnOffer } from "./turnOffer.js";
@@ -17,8 +17,8 @@ import { workerProgram } from "./workerProgram.js";
 /** What {@link createOwnerRoom} needs of direct messages. */
 export interface OwnerMessages {
   readonly messages: WorkerMessages;
-  /** Called after a commit that changed deliveries. */
-  readonly onDeliveriesChanged: (deliveryIds: readonly string[]) => void;
+  /** Called after a commit that changed deliveries, with those of them that became dead letters. */
+  readonly onDeliveriesChanged: (deliveryIds: readonly string[], dead: readonly string[]) => void;
   /** Agents behind connectors. */
   readonly relays: () => readonly RelayNamespace[];
 }
@@ -28,7 +28,7 @@ export function createOwnerRoom(
   context: GatewayContext,
   { messages, onDeliveriesChanged, relays }: OwnerMessages,
   clientServices: (owner: Owner) => readonly ServiceImplementation[],
-): { readonly owner: Owner; readonly room: OwnerRoom } {
+): { readonly owner: Owner; readonly room: OwnerRoom; readonly notifier: Pick<Notifier, "notify"> } {
   const { store, paths, budgets, clock, random, table, secrets, log, config, agents, events, env } = context;
   const notifier = createNotifier({
     command: config.notifyCommand,
@@ -52,8 +52,8 @@ export function createOwnerRoom(
     agent: (name) => agents.require(name),
     offer: (name, botChat) => turnOffer(context, name, botChat, relays()),
     listeners: {
-      effects: ({ changed }) => {
-        onDeliveriesChanged(changed);
+      effects: ({ changed, dead }) => {
+        onDeliveriesChanged(changed, dead);
       },
       unknownOutcome: (inputId) => {
         const turn = readTurn(store.reader, inputId);
@@ -73,6 +73,7 @@ export function createOwnerRoom(
   });
   return {
     owner,
+    notifier,
     room: {
       workerServices: owner.workerServices,
       clientServices: clientServices(owner),

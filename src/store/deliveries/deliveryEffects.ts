@@ -4,9 +4,11 @@ export interface DeliveryEffects {
   readonly changed: string[];
   /** Sessions that got an input. */
   readonly wake: string[];
+  /** Ids of the deliveries that became dead letters of this gateway: what another one sent is its sender's to redrive. */
+  readonly dead: string[];
 }
 
 /** Effects to collect into. */
 export function noEffects(): DeliveryEffects {
-  return { changed: [], wake: [] };
+  return { changed: [], wake: [], dead: [] };
 }

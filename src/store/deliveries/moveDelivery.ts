@@ -68,6 +68,7 @@ export function moveDelivery(
   if (dropBody) removeBody(tx, delivery.sequence);
   if (inbound) markReceipt(tx, delivery.sequence);
   effects.changed.push(delivery.deliveryId);
+  if (isDead(state) && !inbound) effects.dead.push(delivery.deliveryId);
   const moved = mustRead(tx, delivery.deliveryId);
   return ended ? tellSender(tx, moved, now, effects) : moved;
 }
