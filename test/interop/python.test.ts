@@ -1,17 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 
 import { outsideTool } from "./outsideTool.js";
 import { paths } from "./paths.js";
+import { makePythonStubs, type PythonStubs } from "./pythonStubs.js";
 import { runTool, type Ended } from "./runTool.js";
 import { TRANSPORTS, useGateway, type Transport } from "./useGateway.js";
 
 const python = outsideTool("python");
 const { test } = python;
 const gateway = useGateway({ when: python.runs });
-let stubs = "";
+let stubs: PythonStubs | undefined;
 
 const SERVED = [
   "grpc.health.v1.Health",
@@ -26,22 +25,20 @@ const SERVED = [
 
 if (python.runs) {
   beforeAll(async () => {
-    stubs = mkdtempSync(join(tmpdir(), "ti-stubs-"));
-    const files = readdirSync(paths.proto, { recursive: true, encoding: "utf8" }).filter((file) =>
-      /^(?:talaria|google)\/.*\.proto$/.test(file),
-    );
-    const out = [`--python_out=${stubs}`, `--grpc_python_out=${stubs}`];
-    const made = await runTool(python.path, ["-m", "grpc_tools.protoc", "-I", paths.proto, ...out, ...files]);
-    expect(made.code, made.stderr).toBe(0);
+    stubs = await makePythonStubs(python.path);
   });
   afterAll(() => {
-    rmSync(stubs, { recursive: true, force: true });
+    stubs?.remove();
   });
 }
 
 /** Runs a Python program against the gateway; the example and the stubs are importable. */
 function runPython(program: string, args: readonly string[], token = ""): Promise<Ended> {
-  const env = { PYTHONPATH: `${stubs}:${paths.examples}`, PYTHONDONTWRITEBYTECODE: "1", TALARIA_TOKEN: token };
+  const env = {
+    PYTHONPATH: `${stubs?.directory ?? ""}:${paths.examples}`,
+    PYTHONDONTWRITEBYTECODE: "1",
+    TALARIA_TOKEN: token,
+  };
   return runTool(python.path, [program, ...args], { env });
 }
 

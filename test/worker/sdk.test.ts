@@ -1,73 +1,13 @@
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { describe, test } from "vitest";
 
-import { ApprovalChoice } from "../../src/gen/talaria/types/v1/prompt.js";
-import { sessionOf } from "../kit/turnClient.js";
+import { commandWorkerTests } from "../kit/commandWorkerTests.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
 
 const example = fileURLToPath(new URL("../../examples/ts-worker/worker.ts", import.meta.url));
-const tsx = import.meta.resolve("tsx");
-const command = [process.execPath, "--import", tsx, example];
+const command = [process.execPath, "--import", import.meta.resolve("tsx"), example];
 const gateway = useTestGateway({ agents: { example: { runtime: "command", worker: { command } } } });
 
-test("a worker made with talaria/worker answers, and streams what it answers", async () => {
-  const run = gateway().client.run("example", "one two");
-  expect(await run.outcome()).toMatchObject({ outcome: "COMPLETED", answer: "one two" });
-  expect(run.text).toBe("one two");
-});
-
-test("its tool calls are seen with arguments and result", async () => {
-  const run = gateway().client.run("example", '!tool look {"at":"sky"} => blue');
-  expect(await run.outcome()).toMatchObject({ outcome: "COMPLETED", answer: "look: blue" });
-  const events = run.items.flatMap(({ update }) => (update?.$case === "events" ? update.value.events : []));
-  expect(events.map(({ event }) => event?.$case)).toEqual(["toolStarted", "toolCompleted", "delta"]);
-  expect(events[0]?.event?.value).toMatchObject({ name: "look", arguments: { at: "sky" } });
-  expect(events[1]?.event?.value).toMatchObject({ name: "look", result: "blue", isError: false });
-});
-
-test("its approvals and questions reach a person and come back", async () => {
-  const { client } = gateway();
-  const approved = client.run("example", "!approve rm -rf build");
-  const prompt = await approved.next("promptRaised");
-  expect(prompt.request).toMatchObject({ $case: "approval", value: { command: "rm -rf build" } });
-  await client.choose(prompt.promptId, ApprovalChoice.APPROVAL_CHOICE_SESSION);
-  expect((await approved.outcome()).answer).toBe("approved: session");
-
-  const asked = client.run("example", "!ask Which? | red | blue");
-  const question = await asked.next("promptRaised");
-  expect(question.request).toMatchObject({ $case: "clarify", value: { question: { choices: ["red", "blue"] } } });
-  await client.reply(question.promptId, "blue");
-  expect((await asked.outcome()).answer).toBe("answered: blue");
-});
-
-test("Stop ends its turn, and its process is gone", async () => {
-  const { client } = gateway();
-  const run = client.run("example", "!sleep 3600000");
-  const executionId = await run.started();
-  await run.next("phaseChanged");
-  await client.stop(executionId);
-  expect((await run.outcome()).outcome).toBe("INTERRUPTED");
-});
-
-test("a failure is a failed turn, and what it throws ends the worker with its message", async () => {
-  const { client } = gateway();
-  expect(await client.run("example", "!fail it broke").outcome()).toMatchObject({
-    outcome: "FAILED",
-    reason: "RUNTIME_FAILED",
-    message: "it broke",
-  });
-  const thrown = await client.run("example", "!tool look nonsense => x").outcome();
-  expect(thrown).toMatchObject({ outcome: "FAILED", reason: "RUNTIME_FAILED" });
-  expect(thrown.message).toContain("JSON");
-});
-
-test("it writes to its session, and an answer over the receipt's bound arrives whole", async () => {
-  const { client, rows } = gateway();
-  const appended = client.run("example", "!append noted");
-  expect((await appended.outcome()).answer).toMatch(/^appended: row \d+$/);
-  const sessionId = await sessionOf(appended);
-  expect(rows("SELECT text FROM messages WHERE session_id = ? AND text = 'noted'", sessionId)).toHaveLength(1);
-  const long = client.run("example", "!repeat 300000 12345");
-  const { turn } = await long.outcome();
-  expect(turn.result?.answer?.sizeBytes).toBe(1_500_000n);
+describe("a worker made with talaria/worker", () => {
+  commandWorkerTests(test, gateway);
 });
