@@ -7,12 +7,14 @@ import { agentAuthorId } from "../../store/deliveries/authorIds.js";
 import { consumeEnd } from "../../store/deliveries/consumeEnd.js";
 import { isEnded } from "../../store/deliveries/deliveryState.js";
 import { lanePosition, readDelivery } from "../../store/deliveries/readDelivery.js";
+import { takesInputs } from "../../store/queries/takesInputs.js";
 import type { Store } from "../../store/store.js";
 import { BOT_CHAT_TITLE } from "../../store/turns/ensureBotChat.js";
 import type { Door } from "../admission/admit.js";
 import type { AgentDirectory } from "../ports/directory.js";
 import { notOffered } from "../tools/notOffered.js";
 import { toDelivery } from "../wire/deliveryWire.js";
+import { replyWay } from "./replyWay.js";
 
 /** The turn that a worker's call belongs to, as its owner has proved it. */
 export interface SendingTurn {
@@ -63,6 +65,8 @@ export interface WorkerMessagesOptions {
   readonly clock: Clock;
 }
 
+const REPLY_VIA = { notification: ReplyVia.REPLY_VIA_NOTIFICATION, poll: ReplyVia.REPLY_VIA_POLL } as const;
+
 /** Makes the worker's way to messages. */
 export function createWorkerMessages({ door, agents, store, clock }: WorkerMessagesOptions): WorkerMessages {
   return {
@@ -79,7 +83,9 @@ export function createWorkerMessages({ door, agents, store, clock }: WorkerMessa
         traceparent: message.trace?.traceparent ?? "",
         tracestate: message.trace?.tracestate ?? "",
       });
-      return { delivery: toDelivery(delivery, position), replyVia: ReplyVia.REPLY_VIA_NOTIFICATION, replayed };
+      const { sessionId } = turn;
+      const way = replyWay({ delivery, sessionId, takesInputs: takesInputs(store.reader, sessionId) });
+      return { delivery: toDelivery(delivery, position), replyVia: REPLY_VIA[way], replayed };
     },
     async getFromTurn({ agent, sessionId }, deliveryId) {
       const delivery = readDelivery(store.reader, deliveryId);
