@@ -82,6 +82,8 @@ function options(target, script) {
           banner: { js: wrapper.banner },
           footer: { js: wrapper.footer },
           define: { "import.meta.url": "__moduleUrl" },
+          // Code that comes from V8's cache has lost its way to `import()`; `require` is handed to the script and works.
+          supported: { "dynamic-import": false },
         }
       : {}),
   };
