@@ -4,10 +4,11 @@ import type { Runtime, RuntimeLoader } from "./runtime.js";
 /** Runtimes of this build, loaded when a policy names them: nothing of them runs before the policy is frozen. */
 const RUNTIMES: Readonly<Record<string, RuntimeLoader>> = {
   echo: async (): Promise<Runtime> => (await import("./echo/echoRuntime.js")).echoRuntime(),
+  openai: async (context): Promise<Runtime> => (await import("./openai/openaiRuntime.js")).openaiRuntime(context),
 };
 
 /** Names that the contract knows and that this build does not hold. */
-const NOT_BUILT: ReadonlySet<string> = new Set(["openai", "acp"]);
+const NOT_BUILT: ReadonlySet<string> = new Set(["acp"]);
 
 /** Finds the loader of a runtime. @throws RpcError RUNTIME_CONFIG naming the runtime. */
 export function runtimeLoader(name: string): RuntimeLoader {

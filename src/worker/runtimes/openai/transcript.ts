@@ -1,0 +1,77 @@
+import { toWellFormed } from "../../../base/codePoints.js";
+import { cutToBytes } from "../../../base/toolPayload.js";
+import { ConversationMessage, MessageRole } from "../../../gen/talaria/types/v1/conversation.js";
+import type { TurnStore } from "../../turnContext.js";
+import type { CallResult } from "./toolRound.js";
+import type { RequestedCall } from "./streamAnswer.js";
+
+/** Longest text of a row, bytes. Source: ConversationMessage. */
+const TEXT_BYTES = 1_048_576;
+/** Longest arguments of a call, bytes. */
+const ARGUMENT_BYTES = 262_144;
+/** Most calls of a row. */
+const CALLS = 128;
+
+/** The session's transcript as the turn sees it: what the store holds, and what the turn adds, in the store first. */
+export class Transcript {
+  readonly #store: TurnStore;
+  readonly #executionId: string;
+  #rows: ConversationMessage[] = [];
+
+  constructor(store: TurnStore, executionId: string) {
+    this.#store = store;
+    this.#executionId = executionId;
+  }
+
+  /** The rows that no summary stands for, in order. */
+  get rows(): readonly ConversationMessage[] {
+    return this.#rows;
+  }
+
+  /** Reads it from the store. @throws RpcError. */
+  async read(): Promise<void> {
+    const rows: ConversationMessage[] = [];
+    for await (const { messages } of this.#store.readConversation()) rows.push(...messages);
+    this.#rows = rows;
+  }
+
+  /** Adds an answer that asks for calls, before any of them runs. @throws RpcError. */
+  async addCalls(text: string, reasoning: string, calls: readonly RequestedCall[]): Promise<void> {
+    await this.#append({
+      role: MessageRole.MESSAGE_ROLE_ASSISTANT,
+      text,
+      reasoning: cutToBytes(reasoning, TEXT_BYTES),
+      toolCalls: calls.map(({ id, name, argumentsJson }) => ({
+        toolCallId: id,
+        name: toWellFormed(name),
+        argumentsJson: toWellFormed(argumentsJson),
+      })),
+    });
+  }
+
+  /** Adds what a tool answered. @throws RpcError. */
+  async addResult({ call, text }: CallResult): Promise<void> {
+    await this.#append({
+      role: MessageRole.MESSAGE_ROLE_TOOL,
+      text,
+      toolCallId: call.id,
+      toolName: toWellFormed(call.name),
+    });
+  }
+
+  async #append(draft: Partial<ConversationMessage> & { readonly text: string }): Promise<void> {
+    const text = cutToBytes(toWellFormed(draft.text), TEXT_BYTES);
+    const message = ConversationMessage.fromPartial({ ...draft, text, executionId: this.#executionId });
+    const { firstRow } = await this.#store.persist({ $case: "appendMessages", value: { messages: [message] } });
+    this.#rows.push({ ...message, row: firstRow });
+  }
+}
+
+/** Makes calls fit the contract: a call beyond the bound is not made, and arguments that are too long become text that is none. */
+export function boundedCalls(calls: readonly RequestedCall[]): readonly RequestedCall[] {
+  return calls.slice(0, CALLS).map(({ id, name, argumentsJson }) => ({
+    id: toWellFormed(id).slice(0, 256),
+    name: name.slice(0, 256),
+    argumentsJson: Buffer.byteLength(argumentsJson) > ARGUMENT_BYTES ? '"arguments too long"' : argumentsJson,
+  }));
+}
