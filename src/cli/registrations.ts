@@ -3,7 +3,9 @@ import { addAgentCommands } from "./register/agentCommands.js";
 import { addCompletionCommands } from "./register/completionCommands.js";
 import { addContextCommands } from "./register/contextCommands.js";
 import { addDmCommands } from "./register/dmCommands.js";
+import { addHomeCommands } from "./register/homeCommands.js";
 import { addPeerCommands } from "./register/peerCommands.js";
+import { addPromptCommands } from "./register/promptCommands.js";
 import { addRelayCommands } from "./register/relayCommands.js";
 import { addRunCommands } from "./register/runCommands.js";
 import { addServeCommands } from "./register/serveCommands.js";
@@ -13,12 +15,14 @@ import { addTokenCommands } from "./register/tokenCommands.js";
 
 /** Every family of commands, in the order in which help lists them. A new family is a file in `register/` and a line here. */
 export const registrations: readonly Register[] = [
+  addHomeCommands,
   addServeCommands,
   addRunCommands,
   addDmCommands,
   addPeerCommands,
   addAgentCommands,
   addSessionCommands,
+  addPromptCommands,
   addStatusCommands,
   addRelayCommands,
   addTokenCommands,

@@ -14,7 +14,13 @@ export async function sessionsList(
   const found: Session[] = [];
   for (let pageToken = "", more = true; more; more = pageToken !== "" && found.length < limit) {
     const pageSize = Math.min(100, limit - found.length);
-    const page = await gateway.call(SessionServiceService.listSessions, { agent, pageSize, pageToken, states: [] });
+    const page = await gateway.call(SessionServiceService.listSessions, {
+      agent,
+      pageSize,
+      pageToken,
+      states: [],
+      parentSessionId: "",
+    });
     found.push(...page.sessions);
     pageToken = page.nextPageToken;
   }

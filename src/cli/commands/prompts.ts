@@ -1,0 +1,107 @@
+import { TurnServiceService } from "../../gen/talaria/gateway/v1/turn_service.js";
+import type { AnswerPromptRequest } from "../../gen/talaria/gateway/v1/turn_service.js";
+import type { ApprovalChoice } from "../../gen/talaria/types/v1/prompt.js";
+import {
+  approvalChoiceToJSON,
+  Prompt,
+  promptEndToJSON,
+  type Prompt as PromptMessage,
+} from "../../gen/talaria/types/v1/prompt.js";
+import { CliError } from "../cliError.js";
+import type { CommandContext } from "../commandContext.js";
+import { askPrompt } from "../render/askPrompt.js";
+import { localTime, shortName } from "../render/names.js";
+import { table } from "../render/table.js";
+
+/** Lists the open prompts, oldest first. */
+export async function promptsList(context: CommandContext, { session = "" }: { readonly session?: string }) {
+  const found = await openPrompts(context, session);
+  context.print(
+    found.map((prompt) => Prompt.toJSON(prompt)),
+    (columns) =>
+      table(
+        ["PROMPT", "SESSION", "EXPIRES", "ASKS", "ANSWERS"],
+        found.map((prompt) => [
+          prompt.promptId,
+          prompt.sessionId,
+          localTime(prompt.expiresAt),
+          questionOf(prompt),
+          answersOf(prompt).join(", "),
+        ]),
+        columns,
+      ),
+  );
+}
+
+/** Answers a prompt by its id; without an answer, asks the person at the terminal. @throws CliError for an answer that is none. */
+export async function promptsAnswer(context: CommandContext, promptId: string, words: readonly string[]) {
+  const gateway = await context.gateway();
+  const prompt = (await openPrompts(context, "")).find((one) => one.promptId === promptId);
+  const answer = words.length === 0 ? await ask(context, prompt) : answerOf(words.join(" "), prompt);
+  const { prompt: after } = await gateway.call(TurnServiceService.answerPrompt, {
+    requestId: context.newRequestId(),
+    promptId,
+    answer,
+  });
+  context.print(after === undefined ? {} : Prompt.toJSON(after), () =>
+    after === undefined ? promptId : `${promptId} ${shortName(promptEndToJSON(after.end), "PROMPT_END_")}`,
+  );
+}
+
+async function openPrompts(context: CommandContext, sessionId: string): Promise<readonly PromptMessage[]> {
+  const gateway = await context.gateway();
+  const found: PromptMessage[] = [];
+  for (let pageToken = "", more = true; more; more = pageToken !== "") {
+    const page = await gateway.call(TurnServiceService.listPrompts, { sessionId, pageSize: 100, pageToken });
+    found.push(...page.prompts);
+    pageToken = page.nextPageToken;
+  }
+  return found;
+}
+
+/** One line: what is asked. */
+function questionOf({ request }: PromptMessage): string {
+  const text =
+    request?.$case === "approval"
+      ? `run ${request.value.command}`
+      : request?.$case === "clarify"
+        ? (request.value.question?.text ?? "")
+        : "";
+  const [first = ""] = text.split("\n");
+  return first.length > 60 ? `${first.slice(0, 59)}…` : first;
+}
+
+function answersOf({ request, offered }: PromptMessage): readonly string[] {
+  if (request?.$case === "clarify") return request.value.question?.choices ?? [];
+  return offered.map(choiceName);
+}
+
+function choiceName(choice: ApprovalChoice): string {
+  return shortName(approvalChoiceToJSON(choice), "APPROVAL_CHOICE_");
+}
+
+/** The prompt decides what a text means; of one that is not open the gateway says why it takes no answer. */
+function answerOf(text: string, prompt: PromptMessage | undefined): AnswerPromptRequest["answer"] {
+  if (prompt?.request?.$case !== "approval") return { $case: "text", value: text };
+  const choice = prompt.offered.find((one) => choiceName(one) === text.trim().toLowerCase());
+  if (choice !== undefined) return { $case: "choice", value: choice };
+  const offered = answersOf(prompt).join(", ");
+  throw new CliError(
+    "PROMPT_CHOICE_NOT_OFFERED",
+    `${JSON.stringify(text)} is not offered.`,
+    `Answer with: ${offered}.`,
+  );
+}
+
+async function ask(
+  { terminal }: CommandContext,
+  prompt: PromptMessage | undefined,
+): Promise<AnswerPromptRequest["answer"]> {
+  if (prompt === undefined) return { $case: "text", value: "" };
+  const answer = terminal.canAsk ? await askPrompt(terminal, prompt, new AbortController().signal) : undefined;
+  if (answer !== undefined) return answer;
+  const words = answersOf(prompt);
+  const hint =
+    words.length === 0 ? "Give it after the prompt's id." : `Give one after the prompt's id: ${words.join(", ")}.`;
+  throw new CliError("INVALID_FIELD", "There is no answer.", hint);
+}

@@ -1,0 +1,78 @@
+import { X509Certificate } from "node:crypto";
+import { existsSync, lstatSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { checkSocketPath, type HomePaths } from "../../base/home.js";
+import { HomeError } from "../../base/homeError.js";
+import { type Finding, ok, problem, warning } from "./finding.js";
+import { codeOf } from "./machineChecks.js";
+
+/** Certificates that end within this time are told of, milliseconds. */
+const NEAR_END_MS = 14 * 24 * 60 * 60 * 1_000;
+
+/** Whether the home is there and this user's alone. */
+export function checkHome(paths: HomePaths, ownUid: number | undefined): readonly Finding[] {
+  const { root } = paths;
+  const stat = lstatSync(root, { throwIfNoEntry: false });
+  if (stat === undefined) return [problem("home", `There is no home at ${root}.`, `talaria init --home ${root}`)];
+  if (ownUid !== undefined && stat.uid !== ownUid) {
+    const message = `${root} belongs to user ${String(stat.uid)}, not to ${String(ownUid)}.`;
+    return [problem("home", message, "Use a home of your own, or run as its user.")];
+  }
+  const secrets = [paths.tlsDir, paths.runDir, paths.logsDir, paths.outboxesDir, join(root, "client-tokens.yaml")];
+  const open = secrets.filter((path) => ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
+  if (open.length > 0) {
+    return [problem("home", `Others may look into ${open.join(", ")}.`, `chmod go-rwx ${open.join(" ")}`)];
+  }
+  if ((stat.mode & 0o022) !== 0) {
+    return [warning("home", `Others may write into ${root}.`, `chmod go-w ${root}`)];
+  }
+  return [ok("home", root)];
+}
+
+/** Whether the kernel takes the paths of the sockets. */
+export function checkSockets(paths: HomePaths): Finding {
+  try {
+    checkSocketPath(paths.gatewaySocket);
+    checkSocketPath(paths.ownerSocket);
+    return ok("sockets", paths.runDir);
+  } catch (caught) {
+    if (!(caught instanceof HomeError)) throw caught;
+    const message = `${paths.runDir} is too long: ${String(Buffer.byteLength(paths.gatewaySocket))} bytes with the socket's name.`;
+    return problem("sockets", message, `${caught.hint}.`);
+  }
+}
+
+/** Whether the identity key is whole, and the dates of its certificate and of the given ones. */
+export function checkCertificates(paths: HomePaths, more: readonly string[], nowMs: number): readonly Finding[] {
+  const key = join(paths.tlsDir, "identity.key");
+  const own = join(paths.tlsDir, "identity.crt");
+  const findings: Finding[] = [];
+  if (existsSync(own) && !existsSync(key)) {
+    const fix = "Restore the key from a backup; or remove the certificate, and pair again with every peer.";
+    findings.push(problem("certificates", `${own} is there without its key.`, fix));
+  }
+  const files = [own, ...more].filter((path) => path !== own || existsSync(own));
+  findings.push(...files.map((path) => checkCertificate(path, nowMs)));
+  if (findings.length === 0) findings.push(ok("certificates", "made at the first start"));
+  return findings;
+}
+
+function checkCertificate(path: string, nowMs: number): Finding {
+  let certificate;
+  try {
+    certificate = new X509Certificate(readFileSync(path));
+  } catch (error) {
+    return problem("certificates", `${path} is no certificate that can be read: ${codeOf(error)}.`, "Replace it.");
+  }
+  const from = Date.parse(certificate.validFrom);
+  const to = Date.parse(certificate.validTo);
+  const until = `until ${new Date(to).toISOString()}`;
+  if (nowMs < from) {
+    const message = `${path} is valid from ${new Date(from).toISOString()} only.`;
+    return problem("certificates", message, "Set the clock, or replace the certificate.");
+  }
+  if (nowMs > to) return problem("certificates", `${path} has ended: valid ${until}.`, "Replace it.");
+  if (to - nowMs < NEAR_END_MS) return warning("certificates", `${path} ends soon: valid ${until}.`, "Replace it.");
+  return ok("certificates", `${path} ${until}`);
+}
