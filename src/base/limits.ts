@@ -49,6 +49,12 @@ export const LIMITS = Object.freeze({
   secretBytes: 32,
   /** Longest chain of messages that cause one another. */
   depth: 16,
+  /** Child turns of one execution. */
+  children: 8,
+  /** Deepest child turn in a tree of them; a turn that is no child has depth 0. */
+  childDepth: 2,
+  /** Longest answer that a parent is given of its child turn; a longer one is cut and marked. */
+  childAnswerCodePoints: 262_144,
   /** Attachments of one input. */
   attachments: 10,
 } as const);

@@ -47,6 +47,8 @@ export function stopCauseName(cause: StopCause): string {
       return "draining";
     case StopCause.STOP_CAUSE_MESSAGE_CANCELLED:
       return "message cancelled";
+    case StopCause.STOP_CAUSE_PARENT_ENDED:
+      return "parent ended";
     default:
       return "unknown";
   }

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.js";
 import { Mutex } from "../base/mutex.js";
 import type { Delivery } from "../gen/talaria/dm/v1/delivery.js";
 import {
+  type ChildEnded,
   ExecutionStoreServiceService as Store,
   type Fence,
   type FinishExecutionResponse,
@@ -129,6 +130,34 @@ export class StoreClient {
     const { delivery } = await this.#repeat(Store.getDelivery, { fence: this.#fence, deliveryId });
     if (delivery === undefined) throw new RpcError("MALFORMED_MESSAGE", { message: "The answer holds no delivery." });
     return delivery;
+  }
+
+  /**
+   * Gives a task to a child turn and waits for its end, for as long as it takes; a lost stream is taken up again.
+   * @param childId unique in the turn.
+   * @throws RpcError with the reason of a refusal; the signal's reason.
+   */
+  async runChild(childId: string, task: string, signal: AbortSignal): Promise<ChildEnded> {
+    const options = {
+      clock: this.#clock,
+      signal: AbortSignal.any([signal, this.#signal]),
+      ...(this.#trace === undefined ? {} : { trace: this.#trace }),
+    };
+    let deadline = this.#clock.monotonic() + this.#callMs;
+    for (;;) {
+      try {
+        const request = { fence: this.#fence, childId, task };
+        for await (const { update } of readStream(this.#client, Store.runChild, request, options)) {
+          if (update?.$case === "ended") return update.value;
+          deadline = this.#clock.monotonic() + this.#callMs;
+        }
+        throw new RpcError("MALFORMED_MESSAGE", { message: "The stream of a child turn ended before the child." });
+      } catch (error) {
+        const again = RpcError.is(error, "UNAVAILABLE") || RpcError.is(error, "STORAGE_UNAVAILABLE");
+        if (!again || options.signal.aborted || this.#clock.monotonic() >= deadline) throw error;
+        await new Promise<void>((resolve) => this.#clock.after(REPEAT_AFTER_MS, resolve));
+      }
+    }
   }
 
   async #repeat<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {

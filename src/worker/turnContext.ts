@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import type { Delivery } from "../gen/talaria/dm/v1/delivery.js";
 import type {
+  ChildEnded,
   PersistResponse,
   ReadConversationResponse,
   SendDirectMessageResponse,
@@ -53,6 +54,11 @@ export interface TurnContext {
   sendDirectMessage(message: OutgoingMessage): Promise<SendDirectMessageResponse>;
   /** Reads a delivery that the turn's own agent sent. @throws RpcError. */
   getDelivery(deliveryId: string): Promise<Delivery>;
+  /**
+   * Gives a task to a child turn, which ends with this one at the latest, and waits for its end. A child that fails is no exception.
+   * @throws RpcError CHILD_LIMIT, CHILD_DEPTH; TURN_STOPPED where the turn is stopped meanwhile.
+   */
+  delegate(task: string): Promise<ChildEnded>;
   /** Adds to what the turn used. */
   reportUsage(report: UsageReport): void;
   /** Sends no heartbeats for so many milliseconds; for trying an owner's watch. */

@@ -112,7 +112,7 @@ test("lists page through everything once, last changed first, by filter", async 
   for (let count = 0; count < 5; count++) ids.push((await create(client)).sessionId);
   await context.store.writer.execute(queue, { sessionId: ids[0] ?? "", started: false });
   const listed: string[] = [];
-  const request = { agent: "main", pageSize: 2, states: [] };
+  const request = { agent: "main", pageSize: 2, states: [], parentSessionId: "" };
   let pageToken = "";
   do {
     const page = await unaryCall(client, SessionServiceService.listSessions, { ...request, pageToken });
@@ -221,7 +221,7 @@ test("a disk that fills up refuses what would be written, and reads go on", asyn
     for (let count = 0; count < 1_000; count++) await create(client, "x".repeat(200));
   };
   await expect(fill()).rejects.toThrow(refused("STORAGE_FULL"));
-  const page = { agent: "", pageSize: 100, pageToken: "", states: [] };
+  const page = { agent: "", pageSize: 100, pageToken: "", states: [], parentSessionId: "" };
   const { sessions } = await unaryCall(client, SessionServiceService.listSessions, page);
   expect(sessions.length).toBeGreaterThan(0);
   expect(sessions.every(({ title }) => title.length === 200)).toBe(true);

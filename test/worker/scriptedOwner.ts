@@ -9,10 +9,12 @@ import type {
   AdoptRequest,
   FinishExecutionRequest,
   PersistRequest,
+  RunChildRequest,
 } from "../../src/gen/talaria/owner/v1/execution_store_service.js";
 import {
   ExecutionStoreServiceService,
   ReadConversationResponse,
+  RunChildResponse,
   SendDirectMessageResponse,
   GetDeliveryResponse,
 } from "../../src/gen/talaria/owner/v1/execution_store_service.js";
@@ -177,6 +179,13 @@ export async function startScriptedOwner(): Promise<ScriptedOwner> {
             return GetDeliveryResponse.fromPartial({
               delivery: { deliveryId: "del_1", state: 3, reply: { text: "pong" } },
             });
+          },
+        }),
+        runChild: defineServerStream({
+          async *handle(request: RunChildRequest) {
+            yield RunChildResponse.fromPartial({ update: { $case: "accepted", value: { sessionId: "ses_1" } } });
+            const value = { outcome: 1 as const, answer: `done: ${request.task}` };
+            yield RunChildResponse.fromPartial({ update: { $case: "ended", value } });
           },
         }),
       }),

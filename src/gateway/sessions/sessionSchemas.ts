@@ -31,6 +31,7 @@ export const sessionSchemas = {
     agent: agentField,
     ...page,
     states: z.array(state).max(4),
+    parentSessionId: z.union([z.literal(""), idField("ses")]),
   }) satisfies z.ZodType<contract.ListSessionsRequest>,
   getSession: z.object(session),
   createSession: z.object({

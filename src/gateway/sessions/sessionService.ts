@@ -9,7 +9,13 @@ import { implementService } from "../../rpc/harness/implementService.js";
 import { defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
 import type { Principal } from "../../rpc/principal.js";
 import { RpcError } from "../../rpc/rpcError.js";
-import { findSession, listSessions, sessionPolicy, type SessionRow } from "../../store/queries/sessions.js";
+import {
+  descendantSessions,
+  findSession,
+  listSessions,
+  sessionPolicy,
+  type SessionRow,
+} from "../../store/queries/sessions.js";
 import { readTranscript } from "../../store/queries/transcript.js";
 import { changeSession, type ChangeSession } from "../../store/turns/changeSession.js";
 import { BOT_CHAT_TITLE } from "../../store/turns/ensureBotChat.js";
@@ -69,12 +75,13 @@ export function createSessionService(
   return implementService(SessionServiceService, {
     listSessions: defineUnary({
       schema: sessionSchemas.listSessions,
-      async handle({ agent, pageSize, pageToken, states }) {
-        const list = ["sessions", agent, ...[...states].sort()];
+      async handle({ agent, pageSize, pageToken, states, parentSessionId }) {
+        const list = ["sessions", agent, parentSessionId, ...[...states].sort()];
         const size = pageSizeOf(pageSize);
         const place = tokens.read(list, pageToken);
         const rows = listSessions(reader, {
           ...(agent === "" ? {} : { agent }),
+          ...(parentSessionId === "" ? {} : { parentSessionId }),
           ...(place === undefined ? {} : { after: { updatedAt: Number(place[0]), sessionId: String(place[1]) } }),
           states: states.flatMap((state) => fromSessionState(state) ?? []),
           limit: size + 1,
@@ -165,12 +172,13 @@ export function createSessionService(
     deleteSession: defineUnary({
       schema: sessionSchemas.deleteSession,
       async handle({ requestId, sessionId }, { principal, log }) {
+        const family = [sessionId, ...descendantSessions(reader, sessionId)];
         const outcome = await writer.execute(deleteSession, {
           ...requestOf(principal, requestId, [sessionId]),
           sessionId,
         });
         sessionIdOf(outcome);
-        owner.sessionChanged(sessionId);
+        for (const one of family) owner.sessionChanged(one);
         if (!writer.truncateLog()) log.info({ sessionId }, "a reader kept the log of a deleted session for now");
         return {};
       },

@@ -36,7 +36,7 @@ export interface AdmittedTurn {
 
 /**
  * Queues a client's input, once for each key.
- * @throws RpcError UNKNOWN_AGENT, UNKNOWN_SESSION, REQUEST_CONFLICT, QUEUE_FULL, SESSION_PROTECTED; StorageError.
+ * @throws RpcError UNKNOWN_AGENT, UNKNOWN_SESSION, REQUEST_CONFLICT, CHILD_SESSION, QUEUE_FULL, SESSION_PROTECTED; StorageError.
  */
 export async function admitTurn(parts: TurnParts, request: TurnRequest): Promise<AdmittedTurn> {
   const { store, clock, random } = parts;
@@ -89,6 +89,8 @@ export async function admitTurn(parts: TurnParts, request: TurnRequest): Promise
       throw reasonError("REQUEST_CONFLICT");
     case "unknown_session":
       throw reasonError("UNKNOWN_SESSION");
+    case "child_session":
+      throw reasonError("CHILD_SESSION");
     case "queue_full":
       throw reasonError("QUEUE_FULL");
   }

@@ -14,7 +14,7 @@ import { raisePrompt } from "../../store/turns/raisePrompt.js";
 import type { Store } from "../../store/store.js";
 import type { OwnerFrame } from "../attach/workerLink.js";
 import { persistently } from "../turn/persistently.js";
-import type { SessionHub } from "../watch/sessionHub.js";
+import type { SessionChange, SessionHub } from "../watch/sessionHub.js";
 import { offeredChoices } from "./offeredChoices.js";
 import { fromWorkerEnd, toPrompt, toPromptEnd } from "./promptRecord.js";
 
@@ -26,6 +26,8 @@ export interface PromptDeskParts {
   readonly random: Random;
   readonly hub: SessionHub;
   readonly sessionId: string;
+  /** Sessions whose viewers see the prompts, its own among them. */
+  readonly shownIn: readonly string[];
   readonly agent: string;
   readonly fence: StoredFence;
   /** Milliseconds. */
@@ -139,7 +141,7 @@ export class PromptDesk {
     end: StoredPromptEnd,
     given?: { readonly answer: PromptAnswer; readonly by: string },
   ): Promise<boolean> {
-    const { store, clock, random, hub, sessionId, agent, lastingGrants } = this.#parts;
+    const { store, clock, random, agent, lastingGrants } = this.#parts;
     const open = this.#open.get(promptId);
     const request = open?.prompt.request;
     const lasting =
@@ -158,7 +160,7 @@ export class PromptDesk {
     if (open !== undefined) this.#closed(promptId, open);
     if (ended.kind !== "ended") return false;
     if (open !== undefined) this.#tellWorker(open, end, given?.answer);
-    hub.publish(sessionId, { $case: "promptEnded", value: toPrompt(ended.prompt) });
+    this.#show({ $case: "promptEnded", value: toPrompt(ended.prompt) });
     return true;
   }
 
@@ -171,19 +173,16 @@ export class PromptDesk {
   executionEnded(): void {
     for (const [promptId, open] of this.#open) {
       this.#closed(promptId, open);
-      this.#parts.hub.publish(this.#parts.sessionId, {
-        $case: "promptEnded",
-        value: { ...open.prompt, end: toPromptEnd("execution_ended") },
-      });
+      this.#show({ $case: "promptEnded", value: { ...open.prompt, end: toPromptEnd("execution_ended") } });
     }
   }
 
   #opened(prompt: Prompt, workerPromptId: string, waitMs: number): void {
-    const { clock, hub, sessionId, onOpen, onWaiting } = this.#parts;
+    const { clock, onOpen, onWaiting } = this.#parts;
     const cancelExpiry = waitMs === 0 ? () => undefined : clock.after(waitMs, () => void this.#expire(prompt.promptId));
     this.#open.set(prompt.promptId, { prompt, workerPromptId, cancelExpiry });
     onOpen(this.#open.size);
-    hub.publish(sessionId, { $case: "promptRaised", value: prompt });
+    this.#show({ $case: "promptRaised", value: prompt });
     onWaiting(prompt.promptId);
   }
 
@@ -194,6 +193,10 @@ export class PromptDesk {
     } catch (error) {
       log.error({ err: error, prompt: promptId }, "an expired prompt could not be ended");
     }
+  }
+
+  #show(change: SessionChange): void {
+    for (const sessionId of this.#parts.shownIn) this.#parts.hub.publish(sessionId, change);
   }
 
   #closed(promptId: string, open: Open): void {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { Clock } from "../../base/clock.js";
+import type { Random } from "../../base/random.js";
 import type { Fence } from "../../gen/talaria/owner/v1/execution_store_service.js";
 import { ExecutionStoreServiceService, StoreOperation } from "../../gen/talaria/owner/v1/execution_store_service.js";
 import type { Connection } from "../../rpc/connection.js";
@@ -15,6 +16,7 @@ import type { StoredFence } from "../../store/turns/fence.js";
 import { finishExecution } from "../../store/turns/finishExecution.js";
 import { persistOperation } from "../../store/turns/persistOperation.js";
 import type { OperationRefusal } from "../../store/turns/storeOperation.js";
+import { runChild } from "../children/runChild.js";
 import { toOutcome } from "../records/turnRecord.js";
 import { adoptionDigest } from "../turn/adoptionDigest.js";
 import { agentAuthor } from "../turn/agentAuthor.js";
@@ -31,6 +33,7 @@ const MAX_ANSWER_BYTES = 67_108_864;
 export interface ExecutionStoreParts {
   readonly store: Store;
   readonly clock: Clock;
+  readonly random: Random;
   /** The running turn with an execution id. */
   readonly turn: (executionId: string) => TurnRun | undefined;
   readonly messages: MessagePort;
@@ -147,6 +150,13 @@ export function executionStoreService(parts: ExecutionStoreParts): ServiceImplem
         const turn = turnOn(connection, fenceOf(request.fence));
         if (turn.phase !== "running") throw new RpcError("EXECUTION_ENDED");
         return messages.sendFromTurn(originOf(turn), request);
+      },
+    }),
+    runChild: defineServerStream({
+      async *handle(request, { connection, signal, trace }) {
+        const turn = turnOn(connection, fenceOf(request.fence));
+        if (turn.phase !== "running") throw new RpcError("EXECUTION_ENDED");
+        yield* runChild(parts, turn, request, { signal, trace });
       },
     }),
     getDelivery: defineUnary({

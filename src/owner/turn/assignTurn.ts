@@ -1,4 +1,3 @@
-import type { AgentConfig } from "../../base/config/agentConfig.js";
 import { LIMITS } from "../../base/limits.js";
 import type { Bootstrap } from "../../gen/talaria/owner/v1/owner_service.js";
 import { Policy } from "../../gen/talaria/types/v1/policy.js";
@@ -14,16 +13,17 @@ import { fenceError } from "../store/fenceError.js";
 import { adoptionDigest } from "./adoptionDigest.js";
 import { bootstrapFrame } from "./bootstrapFrame.js";
 import type { TurnParts } from "./turnParts.js";
+import { viewedIn } from "./viewedIn.js";
+import type { WorkPlace } from "./workerSeat.js";
 
 /** Which turn is given to which worker. */
 export interface TurnAssignment {
   readonly claimed: ClaimedInput;
   readonly fence: StoredFence;
-  readonly agent: AgentConfig;
   /** The gateway's environment, in which API keys may be named. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly link: WorkerLink;
-  readonly workspace: string;
+  readonly place: WorkPlace;
 }
 
 /**
@@ -32,20 +32,22 @@ export interface TurnAssignment {
  */
 export async function assignTurn(parts: TurnParts, assignment: TurnAssignment): Promise<Bootstrap> {
   const { store, random, paths, secrets, hub, offer } = parts;
-  const { claimed, fence, agent, link } = assignment;
+  const { claimed, fence, link } = assignment;
+  const { agent, workspace, replaces } = assignment.place;
   const credentials = resolveCredentials(agent, Policy.decode(claimed.policy), assignment.environment, secrets);
   const assignmentSecret = random.bytes(LIMITS.secretBytes);
   const assigned = await store.writer.execute(assignExecution, {
     fence,
     epoch: store.epoch,
     launchId: link.launch.id,
+    ...(replaces === undefined ? {} : { replaces }),
     adoptionDigest: adoptionDigest(assignmentSecret, fence, link.evidence.process),
     evidence: evidenceText(link.evidence),
   });
   if (assigned.kind === "stale") throw fenceError(assigned.problem);
   const directory = outboxDirectory(paths.outboxesDir, fence.executionId);
   makeOutbox(directory);
-  const fromMessage = claimed.input.delivery_id !== null;
+  const fromMessage = claimed.input.from_message === 1;
   return bootstrapFrame(parts, {
     executionId: fence.executionId,
     claimed,
@@ -57,7 +59,9 @@ export async function assignTurn(parts: TurnParts, assignment: TurnAssignment): 
     assignmentSecret,
     outboxDirectory: directory,
     outboxKey: outboxKey(store.homeKey, fence.executionId),
-    headless: claimed.input.headless === 1 || (fromMessage && !hub.hasAnswerer(claimed.input.session_id)),
-    workspace: assignment.workspace,
+    headless:
+      claimed.input.headless === 1 ||
+      (fromMessage && !viewedIn(store.reader, claimed).some((sessionId) => hub.hasAnswerer(sessionId))),
+    workspace,
   });
 }

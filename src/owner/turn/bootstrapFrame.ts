@@ -81,6 +81,7 @@ export function bootstrapFrame(parts: TurnParts, facts: BootstrapFacts): Bootstr
     trace: { traceparent: input.traceparent, tracestate: input.tracestate },
     rosterInstructions: offer.rosterInstructions,
     rosterFingerprint: offer.rosterFingerprint,
+    childDepth: claimed.childDepth,
   });
 }
 

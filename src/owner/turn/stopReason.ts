@@ -14,6 +14,8 @@ export function stopReason(cause: StopCause): Reason {
       return "DRAINING";
     case StopCause.STOP_CAUSE_MESSAGE_CANCELLED:
       return "CANCELLED_BY_SENDER";
+    case StopCause.STOP_CAUSE_PARENT_ENDED:
+      return "PARENT_ENDED";
     default:
       return "TURN_STOPPED";
   }

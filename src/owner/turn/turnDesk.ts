@@ -1,6 +1,6 @@
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import type { StoredFence } from "../../store/turns/fence.js";
-import type { Slot } from "../admission/slotScheduler.js";
+import type { SlotMember } from "../admission/sharedSlot.js";
 import type { OwnerFrame } from "../attach/workerLink.js";
 import { PromptDesk } from "../prompts/promptDesk.js";
 import type { TurnParts } from "./turnParts.js";
@@ -8,15 +8,17 @@ import type { TurnParts } from "./turnParts.js";
 /** The turn that a desk is for. */
 export interface DeskTurn {
   readonly claimed: ClaimedInput;
+  /** Sessions whose viewers see its prompts. */
+  readonly shownIn: readonly string[];
   readonly fence: StoredFence;
-  readonly slot: Slot;
+  readonly slot: SlotMember;
   readonly send: (frame: OwnerFrame) => void;
   /** Told after a prompt was raised or ended. */
   readonly onChange: () => void;
 }
 
 /** The prompts of a turn. While one is open the turn waits on a person and does not count against the cap. */
-export function turnDesk(parts: TurnParts, { claimed, fence, slot, send, onChange }: DeskTurn): PromptDesk {
+export function turnDesk(parts: TurnParts, { claimed, shownIn, fence, slot, send, onChange }: DeskTurn): PromptDesk {
   const { store, clock, log, random, hub, budgets, listeners } = parts;
   const sessionId = claimed.input.session_id;
   return new PromptDesk({
@@ -26,16 +28,16 @@ export function turnDesk(parts: TurnParts, { claimed, fence, slot, send, onChang
     random,
     hub,
     sessionId,
+    shownIn,
     agent: claimed.agent,
     fence,
     approvalMs: budgets.approvalMs,
     clarifyMs: budgets.clarifyMs,
     maxOpen: budgets.openPromptsPerExecution,
-    lastingGrants: claimed.input.delivery_id === null,
+    lastingGrants: claimed.input.from_message === 0,
     send,
     onOpen: (count) => {
-      if (count > 0) slot.yield();
-      else slot.resume();
+      slot.waits("people", count > 0);
       onChange();
     },
     onWaiting: (promptId) => {

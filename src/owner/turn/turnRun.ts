@@ -1,93 +1,102 @@
-import { mkdirSync } from "node:fs";
-
-import type { AgentConfig } from "../../base/config/agentConfig.js";
 import { createDeferred } from "../../base/deferred.js";
 import type { Logger } from "../../base/logger.js";
 import { CloseReason, StopCause } from "../../gen/talaria/owner/v1/owner_service.js";
 import type { TurnResult } from "../../gen/talaria/types/v1/result.js";
-import type { Reason } from "../../rpc/reasons.js";
 import { reasonError, RpcError } from "../../rpc/rpcError.js";
 import { failureOf } from "../../rpc/wire/failure.js";
 import { toTimestamp } from "../../rpc/wire/times.js";
 import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import type { StoredFence } from "../../store/turns/fence.js";
-import { loseExecution } from "../../store/turns/loseExecution.js";
 import { releaseSession } from "../../store/turns/releaseSession.js";
-import type { Slot } from "../admission/slotScheduler.js";
+import type { SlotMember } from "../admission/sharedSlot.js";
 import type { WorkerFrame, WorkerLink } from "../attach/workerLink.js";
+import { ChildDesk, type RunTurn } from "../children/childDesk.js";
 import type { Launch } from "../launch/launch.js";
 import type { ExecutionPhase, PhaseEvent } from "../phase/executionPhase.js";
 import { nextPhase } from "../phase/executionPhase.js";
 import { mayArrive } from "../phase/frameRules.js";
 import { phaseOnWire } from "../phase/phaseOnWire.js";
 import type { WorkerProgram } from "../pool/workerSpec.js";
-import { workerSpec } from "../pool/workerSpec.js";
 import type { PromptDesk } from "../prompts/promptDesk.js";
 import { readTurn } from "../records/readTurn.js";
 import { outboxDirectory, removeOutbox } from "../recovery/outbox.js";
 import { judgeResult } from "../result/judgeResult.js";
 import { announceEnd } from "./announceEnd.js";
 import { assignTurn } from "./assignTurn.js";
-import { workspaceOf } from "./bootstrapFrame.js";
 import { exitError, lossError, saysNothing, workerError } from "./lossError.js";
 import { lossOutcome } from "./lossOutcome.js";
 import { OpenTools } from "./openTools.js";
 import { overMemory } from "./overMemory.js";
 import { persistently } from "./persistently.js";
 import { type LatchedStop, latchStop } from "./latchStop.js";
-import type { StopSteps } from "./stopLadder.js";
+import { settleLoss } from "./settleLoss.js";
 import { eventsUpdate } from "./shownEvents.js";
-import { forcedReason, stopReason } from "./stopReason.js";
+import { stopReason } from "./stopReason.js";
 import { storeResult } from "./storeResult.js";
 import { turnDesk } from "./turnDesk.js";
 import { turnBounds } from "./turnBounds.js";
 import type { TurnParts } from "./turnParts.js";
 import { TurnWatch } from "./turnWatch.js";
-import { within } from "./within.js";
+import { viewedIn } from "./viewedIn.js";
+import { WorkerForce } from "./workerForce.js";
+import { type SeatTurn, WorkerSeat, type WorkPlace } from "./workerSeat.js";
 import { RunningText } from "../watch/runningText.js";
 
-/** After a launched process has ended its stream may still hold frames; this long they are waited for, milliseconds. */
-const LAST_FRAMES_MS = 2_000;
-/** After a stream has broken its process may still be about to end; this long its exit is waited for, milliseconds. */
-const LAST_EXIT_MS = 1_000;
+/** What a turn is made of. */
+export interface TurnRunOptions {
+  readonly parts: TurnParts;
+  readonly program: WorkerProgram;
+  /** Its part of a worker slot. */
+  readonly slot: SlotMember;
+  readonly executionId: string;
+  readonly claimed: ClaimedInput;
+  /** Runs its child turns. */
+  readonly runTurn: RunTurn;
+}
 
 /** One execution, from its claim to the proof that nothing of its processes is left. */
 export class TurnRun {
   readonly fence: StoredFence;
   readonly claimed: ClaimedInput;
   readonly desk: PromptDesk;
+  readonly children: ChildDesk;
   readonly runningText = new RunningText();
   readonly #parts: TurnParts;
   readonly #program: WorkerProgram;
   readonly #log: Logger;
+  readonly #slot: SlotMember;
+  readonly #seat: WorkerSeat;
+  readonly #force: WorkerForce;
   readonly #tools = new OpenTools();
   readonly #over = createDeferred<void>();
   readonly #stopped = createDeferred<void>();
   #phase: ExecutionPhase = "spawned";
-  #launch: Launch | undefined;
-  #link: WorkerLink | undefined;
   #watch: TurnWatch | undefined;
   #stop: LatchedStop | undefined;
   /** The receipt on its way to the store: from here on only its refusal leaves the outcome open. */
   #commit: Promise<DeliveryEffects> | undefined;
-  /** What a coming end of the stream is to be called. */
-  #lossReason: Reason | undefined;
   #outcomeFixed = false;
   #finishedSeen = false;
   #cancelLeave: () => void = () => undefined;
 
-  constructor(parts: TurnParts, program: WorkerProgram, slot: Slot, executionId: string, claimed: ClaimedInput) {
+  constructor({ parts, program, slot, executionId, claimed, runTurn }: TurnRunOptions) {
     this.#parts = parts;
     this.#program = program;
     this.claimed = claimed;
     this.fence = { executionId, epoch: parts.store.epoch, generation: claimed.generation };
+    this.#slot = slot;
     this.#log = parts.log.child({ execution: executionId, agent: claimed.agent });
+    this.#force = new WorkerForce(this, this.#log);
+    this.#seat = new WorkerSeat({ parts, program, agent: claimed.agent, log: this.#log, turn: this.#seatTurn() });
+    const { store, clock, listeners } = parts;
+    this.children = new ChildDesk({ store, clock, listeners, log: this.#log, slot, runTurn });
     this.desk = turnDesk(parts, {
       claimed,
+      shownIn: viewedIn(store.reader, claimed),
       fence: this.fence,
       slot,
-      send: (frame) => this.#link?.send(frame),
+      send: (frame) => this.link?.send(frame),
       onChange: () => this.#watch?.progress(),
     });
   }
@@ -99,12 +108,12 @@ export class TurnRun {
 
   /** The launched process, once there is one. */
   get launch(): Launch | undefined {
-    return this.#launch;
+    return this.#seat.launch;
   }
 
   /** The proved worker, once there is one. */
   get link(): WorkerLink | undefined {
-    return this.#link;
+    return this.#seat.link;
   }
 
   /** Runs the turn to its outcome and to the end of its processes. Rejects only where the store is closed. */
@@ -113,7 +122,7 @@ export class TurnRun {
     const turn = readTurn(store.reader, this.claimed.input.input_id);
     if (turn !== undefined) hub.publish(this.#sessionId, { $case: "turnStarted", value: { turn } });
     try {
-      await this.#begin();
+      await this.#seat.fill();
       await this.#over.promise;
     } catch (caught) {
       await this.#lose(caught);
@@ -127,7 +136,8 @@ export class TurnRun {
     if (this.#stop !== undefined) return { already: true, killAt: this.#stop.killAt };
     const { clock, budgets } = this.#parts;
     const running = this.#phase === "running";
-    this.#stop = latchStop(clock, budgets, cause, running ? this.#stopSteps(cause) : undefined);
+    this.#stop = latchStop(clock, budgets, cause, running ? this.#force.steps(cause) : undefined);
+    this.children.close(childCause(cause));
     this.#log.info({ cause, phase: this.#phase }, "stop latched");
     void this.desk.endAll("stopped").catch((error: unknown) => {
       this.#log.error({ err: error }, "prompts of a stopped turn could not be ended");
@@ -145,56 +155,42 @@ export class TurnRun {
 
   /** Tells the worker that the gateway is going down. */
   announceDrain(stopAtMs: number): void {
-    this.#link?.send({ $case: "draining", value: { stopAt: toTimestamp(stopAtMs) } });
+    this.link?.send({ $case: "draining", value: { stopAt: toTimestamp(stopAtMs) } });
   }
 
   get #sessionId(): string {
     return this.claimed.input.session_id;
   }
 
-  async #begin(): Promise<void> {
-    const { pool, agent: findAgent, listeners } = this.#parts;
-    const agent = findAgent(this.claimed.agent);
-    const workspace = workspaceOf(agent);
-    mkdirSync(workspace, { recursive: true, mode: 0o700 });
-    const spec = workerSpec(agent, this.#program, workspace);
-    try {
-      const { launch, pooled } = await pool.take(spec);
-      this.#launch = launch;
-      const link = await Promise.race([launch.attached, this.#stopped.promise.then(() => undefined)]);
-      if (link === undefined || this.#outcomeFixed) return;
-      this.#link = link;
-      this.#move("prove", "hello");
-      if (pooled) this.#move("exercise", "dry_run");
-      this.#follow(launch, link);
-      await this.#assign(link, agent, workspace);
-    } catch (error) {
-      if (!this.#outcomeFixed) listeners.workerTrouble(this.claimed.agent, error);
-      throw error;
-    } finally {
-      pool.refill(spec);
-    }
+  #seatTurn(): SeatTurn {
+    return {
+      settled: () => this.#outcomeFixed,
+      untouched: () => mayReplace(this.#phase),
+      stopped: this.#stopped.promise,
+      over: this.#over.promise,
+      proved: (pooled) => {
+        this.#move("prove", "hello");
+        if (pooled) this.#move("exercise", "dry_run");
+      },
+      assign: (link, place) => this.#assign(link, place),
+      frame: (frame) => this.#onFrame(frame),
+      vacated: () => {
+        this.#watch?.stop();
+        this.#watch = undefined;
+        this.#phase = "spawned";
+      },
+      ended: (launch, error) => {
+        this.#streamEnded(launch, error);
+      },
+      failed: (error) => this.#lose(error),
+    };
   }
 
-  #follow(launch: Launch, link: WorkerLink): void {
-    link.handle((frame) => this.#onFrame(frame));
-    void link.closed.then((error) => this.#streamBroke(launch, error));
-    void launch.exited.then(() => {
-      const cancel = this.#parts.clock.after(LAST_FRAMES_MS, () => this.#streamEnded(undefined));
-      void this.#over.promise.then(cancel);
-    });
-  }
-
-  async #assign(link: WorkerLink, agent: AgentConfig, workspace: string): Promise<void> {
-    const bootstrap = await assignTurn(this.#parts, {
-      claimed: this.claimed,
-      fence: this.fence,
-      agent,
-      environment: this.#program.environment,
-      link,
-      workspace,
-    });
-    if (this.#outcomeFixed) return;
+  async #assign(link: WorkerLink, place: WorkPlace): Promise<void> {
+    const { claimed, fence } = this;
+    const { environment } = this.#program;
+    const bootstrap = await assignTurn(this.#parts, { claimed, fence, environment, link, place });
+    if (this.#outcomeFixed || link !== this.link) return;
     this.#move("bootstrap", "bootstrap");
     link.send({ $case: "bootstrap", value: bootstrap });
     // From here on the worker owes heartbeats, also if it never becomes ready.
@@ -202,9 +198,9 @@ export class TurnRun {
       turnLimit: () => this.stop(StopCause.STOP_CAUSE_TURN_LIMIT),
       idle: () => this.stop(StopCause.STOP_CAUSE_IDLE),
       heartbeatMissed: () => {
-        this.#endByForce("HEARTBEAT_MISSED");
+        this.#force.kill("HEARTBEAT_MISSED");
       },
-      isWaiting: () => this.#tools.count + this.desk.openCount > 0,
+      isWaiting: () => this.#tools.count + this.desk.openCount + this.children.openCount > 0,
     });
   }
 
@@ -241,8 +237,8 @@ export class TurnRun {
         void this.#lose(workerError(frame.value));
         return;
       case "heartbeat":
-        this.#launch?.group.note();
-        if (overMemory(this.claimed, this.#launch)) this.stop(StopCause.STOP_CAUSE_MEMORY);
+        this.launch?.group.note();
+        if (overMemory(this.claimed, this.launch)) this.stop(StopCause.STOP_CAUSE_MEMORY);
         return;
       case "hello":
       case "dryRunDone":
@@ -251,7 +247,7 @@ export class TurnRun {
   }
 
   #ready(pid: number): void {
-    if (pid !== this.#link?.evidence.process.pid) throw new RpcError("WORKER_PID_MISMATCH");
+    if (pid !== this.link?.evidence.process.pid) throw new RpcError("WORKER_PID_MISMATCH");
     this.#move("ready", "ready");
     this.#watch?.progress();
   }
@@ -275,7 +271,7 @@ export class TurnRun {
     this.#settled();
     listeners.effects(effects);
     this.#move("finish", "finish");
-    this.#link?.send({ $case: "finish", value: {} });
+    this.link?.send({ $case: "finish", value: {} });
     this.#leaveWithin(budgets.finishWaitMs);
   }
 
@@ -288,43 +284,29 @@ export class TurnRun {
     });
   }
 
-  /** A stream that just broke says less than the exit of its process, which may be known a moment later. */
-  async #streamBroke(launch: Launch, error: RpcError | undefined): Promise<void> {
-    if (!this.#outcomeFixed && saysNothing(error)) await within(this.#parts.clock, LAST_EXIT_MS, launch.exited);
-    this.#streamEnded(error);
-  }
-
-  #streamEnded(error: RpcError | undefined): void {
+  #streamEnded(launch: Launch, error: RpcError | undefined): void {
     if (!this.#outcomeFixed) {
-      const cause = error === undefined || saysNothing(error) ? exitError(this.#launch?.exit) : error;
-      void this.#lose(this.#lossReason === undefined ? cause : new RpcError(this.#lossReason));
+      const { reason } = this.#force;
+      const cause = error === undefined || saysNothing(error) ? exitError(launch.exit) : error;
+      void this.#lose(reason === undefined ? cause : new RpcError(reason));
       return;
     }
-    if (this.#phase === "finishing" && this.#finishedSeen) this.#move("leave", "exit");
-    this.#over.resolve();
+    if (this.#phase !== "finishing" || !this.#finishedSeen) {
+      this.#over.resolve();
+      return;
+    }
+    // It said that it has finished: it has its time to leave, and how it leaves is part of that.
+    void launch.exited.then((exit) => {
+      if (this.#phase === "finishing" && exit.code === 0) this.#move("leave", "exit");
+      else if (this.#phase === "finishing") this.#leftBadly(exitError(exit));
+      this.#over.resolve();
+    });
   }
 
-  #stopSteps(cause: StopCause): StopSteps {
-    return {
-      ask: () => this.#link?.send({ $case: "stop", value: { cause } }),
-      terminate: () => {
-        this.#lossReason = forcedReason(cause);
-        this.#signal("SIGTERM");
-      },
-      kill: () => {
-        this.#endByForce(forcedReason(cause));
-      },
-    };
-  }
-
-  #endByForce(reason: Reason): void {
-    this.#lossReason = reason;
-    this.#signal("SIGKILL");
-  }
-
-  #signal(signal: NodeJS.Signals): void {
-    const outcome = this.#launch?.group.signal(signal);
-    this.#log.info({ signal, outcome }, "signalled the worker's group");
+  /** The outcome stands; a worker that fails after it is a worker to be looked at. */
+  #leftBadly(error: RpcError): void {
+    this.#log.warn({ err: error }, "a worker failed after its turn had finished");
+    this.#parts.listeners.workerTrouble(this.claimed.agent, error);
   }
 
   /** Settles a turn that gave no result; the first settlement stands. */
@@ -336,7 +318,7 @@ export class TurnRun {
       return;
     }
     this.#outcomeFixed = true;
-    const { store, clock, listeners } = this.#parts;
+    const { listeners } = this.#parts;
     const error = lossError(caught);
     const outcome = lossOutcome({
       phase: this.#phase,
@@ -346,23 +328,15 @@ export class TurnRun {
     });
     this.#log.warn({ reason: error.reason, outcome, phase: this.#phase, err: error }, "turn ended without a result");
     this.#phase = outcome === "interrupted" ? "interrupted" : "lost";
-    try {
-      const settled = await persistently(clock, this.#log, () =>
-        store.writer.execute(loseExecution, {
-          executionId: this.fence.executionId,
-          outcome,
-          failure: failureOf(error),
-          stopped: this.#stop !== undefined,
-          now: clock.now(),
-        }),
-      );
-      this.#settled();
-      if (settled.kind === "lost") listeners.effects(settled.effects);
-      if (settled.kind === "lost" && outcome === "unknown") listeners.unknownOutcome(this.claimed.input.input_id);
-    } catch (failure) {
-      this.#log.error({ err: failure }, "a lost turn could not be settled; the next start will");
+    const { executionId } = this.fence;
+    const loss = { executionId, outcome, error, stopped: this.#stop !== undefined };
+    const settled = await settleLoss(this.#parts, this.#log, loss);
+    if (settled !== undefined) this.#settled();
+    if (settled?.kind === "lost") {
+      listeners.effects(settled.effects);
+      if (outcome === "unknown") listeners.unknownOutcome(this.claimed.input.input_id);
     }
-    this.#link?.close(
+    this.link?.close(
       outcome === "interrupted" ? CloseReason.CLOSE_REASON_STOPPED : CloseReason.CLOSE_REASON_PROTOCOL,
       error,
     );
@@ -370,17 +344,20 @@ export class TurnRun {
   }
 
   #settled(): void {
+    this.children.close(StopCause.STOP_CAUSE_PARENT_ENDED);
     this.desk.executionEnded();
     announceEnd(this.#parts, this.claimed);
   }
 
   async #cleanUp(): Promise<void> {
-    const { store, clock, launcher, paths } = this.#parts;
+    const { store, clock, paths } = this.#parts;
     this.#stop?.cancel();
     this.#watch?.stop();
     this.#cancelLeave();
-    const launch = this.#launch;
-    if (launch !== undefined) await persistently(clock, this.#log, () => launcher.end(launch, this.#phase === "lost"));
+    this.children.close(StopCause.STOP_CAUSE_PARENT_ENDED);
+    await this.#seat.clear(this.#phase === "lost");
+    await this.children.retired();
+    this.#slot.leave();
     removeOutbox(outboxDirectory(paths.outboxesDir, this.fence.executionId));
     await persistently(clock, this.#log, () =>
       store.writer.execute(releaseSession, { executionId: this.fence.executionId, now: clock.now() }),
@@ -396,4 +373,14 @@ export class TurnRun {
     const value = { executionId: this.fence.executionId, phase: phaseOnWire(next) };
     this.#parts.hub.publish(this.#sessionId, { $case: "phaseChanged", value });
   }
+}
+
+/** Whether nothing of a turn can have begun in its worker. */
+function mayReplace(phase: ExecutionPhase): boolean {
+  return phase === "proved" || phase === "exercised" || phase === "bootstrapped";
+}
+
+/** What a turn's children are stopped for when it is stopped. */
+function childCause(cause: StopCause): StopCause {
+  return cause === StopCause.STOP_CAUSE_DRAINING ? cause : StopCause.STOP_CAUSE_PARENT_ENDED;
 }

@@ -1,6 +1,8 @@
 import type { SessionUpdate, Turn } from "../../gen/talaria/gateway/v1/turn_service.js";
 import { DeltaChannel } from "../../gen/talaria/types/v1/event.js";
 import { toTimestamp } from "../../rpc/wire/times.js";
+import { worksFor } from "../../store/queries/sessions.js";
+import type { Queryable } from "../../store/sql.js";
 import { openPromptRows } from "../../store/turns/promptRow.js";
 import { toPrompt } from "../prompts/promptRecord.js";
 import { readTurn } from "../records/readTurn.js";
@@ -28,7 +30,7 @@ export async function* followTurn(
   // A prompt that was raised before, or in a gap, still waits for an answer. To be read before anything is yielded.
   const openPrompts = ({ executionId }: Turn): readonly SessionUpdate[] =>
     openPromptRows(store.reader, sessionId)
-      .filter((row) => row.execution_id === executionId)
+      .filter((row) => worksFor(store.reader, row.execution_id, executionId))
       .map((row) => place({ $case: "promptRaised", value: toPrompt(row) }));
   // The watch opens and the state is read in one step, so that nothing falls between them.
   hub.open(sessionId, watcher, cursor);
@@ -61,7 +63,7 @@ export async function* followTurn(
       }
       const { update } = step.update;
       if (update?.$case === "turnStarted" && update.value.turn?.inputId === inputId) turn = update.value.turn;
-      if (concerns(step.update, turn)) yield step.update;
+      if (concerns(step.update, turn, store.reader)) yield step.update;
       if (update?.$case === "turnEnded" && update.value.turn?.inputId === inputId) return;
     }
   } finally {
@@ -75,16 +77,18 @@ function textSoFar(executionId: string, text: string) {
 }
 
 /** Whether an update is about this turn. */
-function concerns({ update }: SessionUpdate, turn: Turn): boolean {
+function concerns({ update }: SessionUpdate, turn: Turn, reader: Queryable): boolean {
   switch (update?.$case) {
     case "turnStarted":
     case "turnEnded":
       return update.value.turn?.inputId === turn.inputId;
     case "phaseChanged":
     case "events":
+      return turn.executionId !== "" && update.value.executionId === turn.executionId;
     case "promptRaised":
     case "promptEnded":
-      return turn.executionId !== "" && update.value.executionId === turn.executionId;
+      // A child turn asks its parent's viewers.
+      return turn.executionId !== "" && worksFor(reader, update.value.executionId, turn.executionId);
     case "sessionDeleted":
       return true;
     default:

@@ -19,6 +19,8 @@ CREATE TABLE sessions (
   running_execution_id TEXT,
   paused_execution_id TEXT,
   parent_execution_id TEXT,
+  parent_session_id TEXT REFERENCES sessions (session_id) ON DELETE CASCADE,
+  child_depth INTEGER NOT NULL DEFAULT 0,
   input_tokens INTEGER NOT NULL DEFAULT 0,
   output_tokens INTEGER NOT NULL DEFAULT 0,
   cache_read_tokens INTEGER NOT NULL DEFAULT 0,
@@ -31,6 +33,7 @@ CREATE TABLE sessions (
 ) STRICT;
 CREATE UNIQUE INDEX sessions_bot_chat ON sessions (agent) WHERE bot_chat = 1;
 CREATE INDEX sessions_updated ON sessions (updated_at, session_id);
+CREATE INDEX sessions_parent ON sessions (parent_session_id) WHERE parent_session_id IS NOT NULL;
 
 CREATE TABLE inputs (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -51,6 +54,7 @@ CREATE TABLE inputs (
   delivery_id TEXT,
   in_reply_to TEXT,
   depth INTEGER NOT NULL,
+  from_message INTEGER NOT NULL DEFAULT 0 CHECK (from_message IN (0, 1)),
   traceparent TEXT NOT NULL,
   tracestate TEXT NOT NULL,
   execution_id TEXT,
@@ -139,9 +143,13 @@ CREATE TABLE children (
   state TEXT NOT NULL,
   task TEXT NOT NULL,
   answer TEXT NOT NULL,
+  session_id TEXT,
+  input_id TEXT,
   updated_at INTEGER NOT NULL,
   PRIMARY KEY (execution_id, child_id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX children_session ON children (session_id) WHERE session_id IS NOT NULL;
 
 CREATE TABLE background_processes (
   session_id TEXT NOT NULL REFERENCES sessions (session_id) ON DELETE CASCADE,

@@ -15,6 +15,7 @@ export interface SessionRow {
   readonly queuedInputs: number;
   readonly runningExecutionId: string | null;
   readonly pausedExecutionId: string | null;
+  /** Set for the session of a child turn. */
   readonly parentExecutionId: string | null;
   readonly onUnknown: "pause" | "continue";
   readonly rows: number;
@@ -37,6 +38,8 @@ export interface SessionRow {
 export interface SessionFilter {
   /** Only this agent's. */
   readonly agent?: string;
+  /** Only those of this session's child turns; absent = none of any child turn. */
+  readonly parentSessionId?: string;
   /** Only those in one of these states; empty for all. */
   readonly states: readonly StoredSessionState[];
   /** Only those after this place. */
@@ -55,7 +58,7 @@ const SELECT = `
     (SELECT COUNT(*) FROM inputs i WHERE i.session_id = s.session_id AND i.state = 'queued') AS queued_inputs
   FROM (
     SELECT session_id, agent, title, bot_chat, generation, revision, running_execution_id, paused_execution_id,
-      parent_execution_id, on_unknown, rows, created_at, updated_at, input_tokens, output_tokens, cache_read_tokens,
+      parent_execution_id, parent_session_id, on_unknown, rows, created_at, updated_at, input_tokens, output_tokens, cache_read_tokens,
       cache_write_tokens, reasoning_tokens, api_calls, cost_usd
     FROM sessions
   ) s`;
@@ -71,6 +74,44 @@ export function sessionPolicy(from: Queryable, sessionId: string): Uint8Array | 
   return from.get<{ policy: Uint8Array }>("SELECT policy FROM sessions WHERE session_id = ?", sessionId)?.policy;
 }
 
+/** The sessions that a child's belongs to, nearest first: its parent's, and that one's. */
+export function ancestorSessions(from: Queryable, sessionId: string): readonly string[] {
+  return from
+    .all<{ session_id: string }>(
+      `WITH RECURSIVE up (session_id, step) AS (
+         SELECT parent_session_id, 1 FROM sessions WHERE session_id = ? UNION ALL
+         SELECT parent_session_id, step + 1 FROM sessions JOIN up USING (session_id))
+       SELECT session_id FROM up WHERE session_id IS NOT NULL ORDER BY step`,
+      sessionId,
+    )
+    .map((row) => row.session_id);
+}
+
+/** The sessions of a session's child turns and of theirs. */
+export function descendantSessions(from: Queryable, sessionId: string): readonly string[] {
+  return from
+    .all<{ session_id: string }>(
+      `WITH RECURSIVE down (session_id) AS (
+         SELECT session_id FROM sessions WHERE parent_session_id = ? UNION ALL
+         SELECT sessions.session_id FROM sessions JOIN down ON parent_session_id = down.session_id)
+       SELECT session_id FROM down`,
+      sessionId,
+    )
+    .map((row) => row.session_id);
+}
+
+/** Whether an execution is, or works for, another one. */
+export function worksFor(from: Queryable, executionId: string, otherId: string): boolean {
+  for (let id: string | null | undefined = executionId; id;) {
+    if (id === otherId) return true;
+    id = from.get<{ parent: string | null }>(
+      `SELECT parent_execution_id AS parent FROM executions JOIN sessions USING (session_id) WHERE execution_id = ?`,
+      id,
+    )?.parent;
+  }
+  return false;
+}
+
 /** The agent's `Bot Chat`; undefined until the first message has created it. */
 export function botChatOf(from: Queryable, agent: string): string | undefined {
   const sql = "SELECT session_id FROM sessions WHERE agent = ? AND bot_chat = 1";
@@ -78,9 +119,10 @@ export function botChatOf(from: Queryable, agent: string): string | undefined {
 }
 
 /** Sessions, the last changed first. */
-export function listSessions(from: Queryable, { agent, states, after, limit }: SessionFilter): readonly SessionRow[] {
-  const wheres: string[] = [];
-  const values: SqlValue[] = [];
+export function listSessions(from: Queryable, filter: SessionFilter): readonly SessionRow[] {
+  const { agent, parentSessionId, states, after, limit } = filter;
+  const wheres = [parentSessionId === undefined ? "s.parent_session_id IS NULL" : "s.parent_session_id = ?"];
+  const values: SqlValue[] = parentSessionId === undefined ? [] : [parentSessionId];
   if (agent !== undefined) {
     wheres.push("s.agent = ?");
     values.push(agent);
@@ -93,8 +135,7 @@ export function listSessions(from: Queryable, { agent, states, after, limit }: S
     wheres.push(`state IN (${states.map(() => "?").join(", ")})`);
     values.push(...states);
   }
-  const where = wheres.length === 0 ? "" : `WHERE ${wheres.join(" AND ")}`;
-  const sql = `SELECT * FROM (${SELECT}) s ${where} ORDER BY s.updated_at DESC, s.session_id DESC LIMIT ?`;
+  const sql = `SELECT * FROM (${SELECT}) s WHERE ${wheres.join(" AND ")} ORDER BY s.updated_at DESC, s.session_id DESC LIMIT ?`;
   return from.all<Columns>(sql, ...values, limit).map(fromColumns);
 }
 

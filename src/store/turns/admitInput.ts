@@ -25,6 +25,8 @@ export type AdmissionResult =
   | { readonly kind: "replayed"; readonly inputId: string; readonly sessionId: string }
   | { readonly kind: "conflict" }
   | { readonly kind: "unknown_session" }
+  /** The session of a child turn takes no other inputs. */
+  | { readonly kind: "child_session" }
   | { readonly kind: "queue_full" };
 
 /** Queues a client's input once for each key. */
@@ -44,17 +46,20 @@ export const admitInput = defineCommand<Admission, AdmissionResult>({
         : { kind: "conflict" };
     }
     if (create) insertSession(tx, create);
-    else if (!sessionExists(tx, input.sessionId)) return { kind: "unknown_session" };
+    else {
+      const session = tx.get<{ child_depth: number }>(
+        "SELECT child_depth FROM sessions WHERE session_id = ?",
+        input.sessionId,
+      );
+      if (session === undefined) return { kind: "unknown_session" };
+      if (session.child_depth > 0) return { kind: "child_session" };
+    }
     const waiting = queuedCount(tx, input.sessionId);
     if (waiting >= maxQueued) return { kind: "queue_full" };
     insertInput(tx, input);
     return { kind: "queued", sessionId: input.sessionId, inputId: input.inputId, position: waiting + 1 };
   },
 });
-
-function sessionExists(tx: Tx, sessionId: string): boolean {
-  return tx.get("SELECT 1 FROM sessions WHERE session_id = ?", sessionId) !== undefined;
-}
 
 function queuedCount(tx: Tx, sessionId: string): number {
   const row = tx.get<{ count: number }>(

@@ -32,7 +32,8 @@ export function applyOperation(
       tx.run(
         `INSERT INTO children (execution_id, child_id, state, task, answer, updated_at) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (execution_id, child_id) DO UPDATE SET state = excluded.state, answer = excluded.answer,
-           updated_at = excluded.updated_at`,
+           updated_at = excluded.updated_at
+         WHERE children.session_id IS NULL`,
         place.executionId,
         operation.childId,
         operation.state,

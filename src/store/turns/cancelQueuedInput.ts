@@ -1,4 +1,5 @@
 import type { Tx } from "../sql.js";
+import { noteChildEnd } from "./noteChildEnd.js";
 import { touchSession } from "./touchSession.js";
 
 /** Withdraws an input that has not started; false where it has, or does not exist. Its delivery is the caller's matter. */
@@ -14,6 +15,7 @@ export function cancelQueuedInput(tx: Tx, request: { readonly inputId: string; r
     request.inputId,
   );
   tx.run("UPDATE turn_totals SET ended = ended + 1, ended_unstarted = ended_unstarted + 1");
+  noteChildEnd(tx, { sessionId: row.session_id, outcome: "cancelled", text: "", now: request.now });
   touchSession(tx, row.session_id, request.now);
   return true;
 }

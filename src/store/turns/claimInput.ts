@@ -28,6 +28,8 @@ export interface ClaimedInput {
   /** Encoded talaria.types.v1.Policy. */
   readonly policy: Uint8Array;
   readonly generation: number;
+  /** Depth in a tree of child turns; 0 for a turn that is no child. */
+  readonly childDepth: number;
   /** Set where a message's turn failed and this is its one retry. */
   readonly retry: StoredRetry | undefined;
 }
@@ -44,6 +46,7 @@ interface SessionRow {
   readonly bot_chat: number;
   readonly policy: Uint8Array;
   readonly generation: number;
+  readonly child_depth: number;
   readonly running_execution_id: string | null;
   readonly paused_execution_id: string | null;
 }
@@ -141,6 +144,7 @@ function start(
     botChat: session.bot_chat === 1,
     policy: session.policy,
     generation,
+    childDepth: session.child_depth,
     retry,
   };
 }

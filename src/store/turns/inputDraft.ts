@@ -24,6 +24,8 @@ export interface InputDraft {
   readonly inReplyTo?: string;
   /** Depth of the chain of messages that led to it. */
   readonly depth: number;
+  /** Whether a message started the turn that it works for, so that what holds for messages holds for it too; default false. */
+  readonly fromMessage?: boolean;
   /** Whether nobody can answer its prompts. */
   readonly headless: boolean;
   readonly traceparent: string;

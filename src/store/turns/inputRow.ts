@@ -16,6 +16,8 @@ export interface InputRow extends AuthorColumns {
   readonly delivery_id: string | null;
   readonly in_reply_to: string | null;
   readonly depth: number;
+  /** 1 where a message, or what became of one, brought it or started the turn that it works for: its author sits at no session. */
+  readonly from_message: number;
   readonly traceparent: string;
   readonly tracestate: string;
   readonly execution_id: string | null;

@@ -8,8 +8,8 @@ export function insertInput(tx: Tx, draft: InputDraft): void {
   tx.run(
     `INSERT INTO inputs (input_id, session_id, principal, request_scope, request_id, digest, state,
        author_kind, author_id, author_name, author_sent_by, attribution, text, headless, delivery_id, in_reply_to, depth,
-       traceparent, tracestate, queued_at)
-     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       from_message, traceparent, tracestate, queued_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     draft.inputId,
     draft.sessionId,
     draft.principal,
@@ -23,6 +23,7 @@ export function insertInput(tx: Tx, draft: InputDraft): void {
     draft.deliveryId ?? null,
     draft.inReplyTo ?? null,
     draft.depth,
+    draft.fromMessage === true || draft.deliveryId !== undefined || draft.inReplyTo !== undefined ? 1 : 0,
     draft.traceparent,
     draft.tracestate,
     draft.now,

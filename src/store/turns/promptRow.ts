@@ -22,15 +22,20 @@ export function promptRow(at: Queryable, promptId: string): PromptRow | undefine
   return at.get<PromptRow>("SELECT * FROM prompts WHERE prompt_id = ?", promptId);
 }
 
-/** The open prompts of a session, oldest first. */
+/** The sessions of a session's child turns and of theirs, and itself. */
+const FAMILY = `WITH RECURSIVE family (session_id) AS (
+  SELECT ? UNION ALL
+  SELECT sessions.session_id FROM sessions JOIN family ON sessions.parent_session_id = family.session_id)`;
+
+/** The open prompts of a session and of its child turns, oldest first. */
 export function openPromptRows(at: Queryable, sessionId: string): PromptRow[] {
   return at.all<PromptRow>(
-    "SELECT * FROM prompts WHERE session_id = ? AND end IS NULL ORDER BY created_at, prompt_id",
+    `${FAMILY} SELECT * FROM prompts WHERE session_id IN family AND end IS NULL ORDER BY created_at, prompt_id`,
     sessionId,
   );
 }
 
-/** Open prompts of the home or of one session, oldest first, after a place, at most `limit`. */
+/** Open prompts of the home, or of one session with its child turns, oldest first, after a place, at most `limit`. */
 export function listOpenPrompts(
   at: Queryable,
   filter: {
@@ -42,7 +47,8 @@ export function listOpenPrompts(
   },
 ): PromptRow[] {
   return at.all<PromptRow>(
-    `SELECT * FROM prompts WHERE end IS NULL AND (? = '' OR session_id = ?) AND (created_at, prompt_id) > (?, ?)
+    `${FAMILY} SELECT * FROM prompts
+     WHERE end IS NULL AND (? = '' OR session_id IN family) AND (created_at, prompt_id) > (?, ?)
      ORDER BY created_at, prompt_id LIMIT ?`,
     filter.sessionId,
     filter.sessionId,

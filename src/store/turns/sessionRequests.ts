@@ -91,7 +91,7 @@ export interface DeleteSession extends SessionRequest {
 }
 
 /**
- * Deletes a session with its inputs, transcript, executions and prompts, for good. Queued inputs go with it and count as ended
+ * Deletes a session with its inputs, transcript, executions, prompts and child sessions, for good. Queued inputs go with it and count as ended
  * without a start. A session in which an input of a delivery waits is busy: the delivery must end first.
  */
 export const deleteSession = defineCommand({
@@ -147,12 +147,14 @@ function once(
 }
 
 function refuseBusy(tx: Tx, sessionId: string): SessionRequestOutcome | undefined {
-  const session = tx.get<{ running: string | null; started: number }>(
+  const session = tx.get<{ running: string | null; started: number; dispatched: number }>(
     `SELECT running_execution_id AS running,
-       EXISTS (SELECT 1 FROM inputs WHERE session_id = s.session_id AND state = 'started') AS started
+       EXISTS (SELECT 1 FROM inputs WHERE session_id = s.session_id AND state = 'started') AS started,
+       EXISTS (SELECT 1 FROM children WHERE session_id = s.session_id AND state = 'dispatched') AS dispatched
      FROM sessions s WHERE session_id = ?`,
     sessionId,
   );
   if (session === undefined) return { kind: "unknown" };
-  return session.running !== null || session.started !== 0 ? { kind: "busy" } : undefined;
+  const busy = session.running !== null || session.started !== 0 || session.dispatched !== 0;
+  return busy ? { kind: "busy" } : undefined;
 }

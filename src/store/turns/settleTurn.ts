@@ -4,9 +4,11 @@ import type { Tx } from "../sql.js";
 import type { StoredFailure } from "../storedFailure.js";
 import { failureColumn } from "../storedFailure.js";
 import { appendMessages } from "./appendMessages.js";
+import { cancelWaitingChildren } from "./cancelWaitingChildren.js";
 import type { DeliveryEffects } from "../deliveries/deliveryEffects.js";
 import { noEffects } from "../deliveries/deliveryEffects.js";
 import type { ExecutionRow } from "./executionRow.js";
+import { noteChildEnd } from "./noteChildEnd.js";
 import { GATEWAY_AUTHOR } from "./storedAuthor.js";
 import type { StoredOutcome } from "./storedOutcome.js";
 import { touchSession } from "./touchSession.js";
@@ -38,6 +40,7 @@ export function settleTurn(tx: Tx, settlement: TurnSettlement): DeliveryEffects 
     now,
     executionId,
   );
+  cancelWaitingChildren(tx, execution.execution_id, now);
   const retried = retryDelivery(tx, { inputId, executionId, outcome, failure, stopped }, now);
   if (retried !== undefined) {
     touchSession(tx, execution.session_id, now);
@@ -51,6 +54,7 @@ export function settleTurn(tx: Tx, settlement: TurnSettlement): DeliveryEffects 
     inputId,
   );
   tx.run("UPDATE turn_totals SET ended = ended + 1");
+  noteChildEnd(tx, { sessionId: execution.session_id, outcome, text, now });
   if (text === "" && outcome !== "completed") writeBoundary(tx, execution, outcome, failure, now);
   touchSession(tx, execution.session_id, now);
   const input = tx.get<{ delivery_id: string | null }>("SELECT delivery_id FROM inputs WHERE input_id = ?", inputId);

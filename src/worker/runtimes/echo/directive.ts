@@ -18,6 +18,7 @@ export type Directive =
   | { readonly verb: "approve"; readonly command: string }
   | { readonly verb: "ask"; readonly questions: readonly AskedQuestion[] }
   | { readonly verb: "dm"; readonly target: string; readonly body: string }
+  | { readonly verb: "child"; readonly tasks: readonly string[] }
   | { readonly verb: "check"; readonly deliveryId: string }
   | { readonly verb: "sleep" | "spin" | "mute"; readonly ms: number }
   | { readonly verb: "hold"; readonly mebibytes: number }

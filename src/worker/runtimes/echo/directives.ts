@@ -27,6 +27,10 @@ export const DIRECTIVES = {
     help: "Sends a direct message and answers with its delivery, or why it was refused.",
   },
   check: { usage: "!check DELIVERY_ID", help: "Looks at a delivery; `last` is the one this turn sent last." },
+  child: {
+    usage: "!child TASK | TASK",
+    help: "Gives tasks to child turns, all at once, and answers with theirs; a caret in a task breaks its line.",
+  },
   sleep: { usage: "!sleep MS", help: "Waits; Stop ends the wait." },
   spin: { usage: "!spin MS", help: "Keeps the worker's loop busy, so that nothing else runs in it." },
   hold: { usage: "!hold MIB", help: "Holds so much memory until the turn's end." },

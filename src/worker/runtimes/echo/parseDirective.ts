@@ -42,6 +42,10 @@ function read(verb: Verb, rest: string): Directive | undefined {
       const [target, body] = twoParts(rest);
       return target === "" ? undefined : { verb, target, body };
     }
+    case "child": {
+      const tasks = rest.split("|").map((task) => task.trim().replaceAll("^", "\n"));
+      return tasks.includes("") ? undefined : { verb, tasks };
+    }
     case "check":
       return rest === "" || /\s/.test(rest) ? undefined : { verb, deliveryId: rest };
     case "sleep":

@@ -2,6 +2,7 @@ import { assertNever } from "../../../base/assertNever.js";
 import { reasonEntry } from "../../../rpc/reasons.js";
 import type { RuntimeFailure } from "../runtime.js";
 import { hangOnChild, leaveChild } from "./childSteps.js";
+import { runChildren } from "./delegateSteps.js";
 import type { Directive } from "./directive.js";
 import type { EchoTurn } from "./echoTurn.js";
 import { checkDelivery, sendMessage } from "./messageSteps.js";
@@ -42,6 +43,9 @@ export async function performDirective(
       return undefined;
     case "dm":
       await say(await sendMessage(turn, directive.target, directive.body));
+      return undefined;
+    case "child":
+      await say(await runChildren(turn, directive.tasks));
       return undefined;
     case "check":
       await say(await checkDelivery(turn, directive.deliveryId));
