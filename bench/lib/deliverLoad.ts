@@ -49,6 +49,7 @@ export function requestOf(index: number, bytes: number, recipients: number): Del
       attempt: 1,
       trace: undefined,
       hops: [],
+      sentAt: undefined,
     },
   };
 }

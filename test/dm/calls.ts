@@ -76,6 +76,7 @@ export function deliverRequest(requestId: string, more: Partial<Envelope> = {}):
       attempt: 1,
       trace: undefined,
       hops: [],
+      sentAt: undefined,
       ...more,
     },
   };

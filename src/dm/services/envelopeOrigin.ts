@@ -6,6 +6,7 @@ import { invalidField, reasonError } from "../../rpc/rpcError.js";
 import type { IncomingMessage } from "../admission/origin.js";
 import { fromHop } from "../wire/receiptWire.js";
 import { fromTimestamp } from "../../rpc/wire/times.js";
+import { expiryHere } from "./expiryHere.js";
 
 const SENDER_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/;
 const KEY = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -48,7 +49,7 @@ export function messageOfEnvelope(request: DeliverDMRequest, bringer: Bringer, c
       relay: bringer.kind === "connector",
       agent: senderAgent,
       title: envelope.senderTitle,
-      expiresAt,
+      expiresAt: expiryHere(expiresAt, fromTimestamp(envelope.sentAt), now),
       attemptEpoch: Math.max(1, envelope.attemptEpoch),
       attempt: Math.max(1, envelope.attempt),
       hops: envelope.hops.slice(0, HOPS).map((hop) => fromHop(hop, now)),

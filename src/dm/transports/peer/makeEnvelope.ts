@@ -9,10 +9,10 @@ import { toTimestamp } from "../../../rpc/wire/times.js";
 const LOCAL_AGENT = /^agent:([a-z0-9][a-z0-9_-]{0,63})$/;
 
 /**
- * A delivery as it goes to its peer, or undefined once its body is gone. Its key there is its id here: keys of several senders
+ * A delivery as it goes to its peer at a time, or undefined once its body is gone. Its key there is its id here: keys of several senders
  * of this gateway may be equal, ids never are.
  */
-export function makeEnvelope(from: Queryable, delivery: StoredDelivery): DeliverDMRequest | undefined {
+export function makeEnvelope(from: Queryable, delivery: StoredDelivery, now: number): DeliverDMRequest | undefined {
   const { body, sender, inReplyTo } = delivery;
   if (body === undefined) return undefined;
   const [, agent = ""] = LOCAL_AGENT.exec(sender.id) ?? [];
@@ -31,6 +31,7 @@ export function makeEnvelope(from: Queryable, delivery: StoredDelivery): Deliver
       attempt: delivery.attempts + 1,
       trace: { traceparent: delivery.traceparent, tracestate: delivery.tracestate },
       hops: delivery.hops.slice(0, 1).map(toHop),
+      sentAt: toTimestamp(now),
     },
   };
 }

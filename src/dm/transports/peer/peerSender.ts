@@ -45,7 +45,7 @@ export async function sendOne(
 ): Promise<SendOutcome> {
   const { clock, budgets } = context;
   if (clock.now() > delivery.expiresAt) return settleExpired(context, client, delivery, signal);
-  const request = makeEnvelope(context.store.reader, delivery);
+  const request = makeEnvelope(context.store.reader, delivery, clock.now());
   if (request === undefined) throw new Error(`delivery ${delivery.deliveryId} waits without a body`);
   try {
     const response = await unaryCall(client, PeerServiceService.deliverDm, request, {
@@ -71,7 +71,7 @@ export async function sendBatch(
   signal: AbortSignal,
 ): Promise<void> {
   const requests = deliveries.map((delivery) => {
-    const request = makeEnvelope(context.store.reader, delivery);
+    const request = makeEnvelope(context.store.reader, delivery, context.clock.now());
     if (request === undefined) throw new Error(`delivery ${delivery.deliveryId} waits without a body`);
     return request;
   });

@@ -6,8 +6,8 @@ import { remoteScope } from "../../admission/sender.js";
 import { makeEnvelope } from "../peer/makeEnvelope.js";
 
 /** A message as it is leased to its connector, or undefined once its body is gone. Attempts are the leases, this one included. */
-export function relayEnvelope(from: Queryable, delivery: StoredDelivery): DeliverDMRequest | undefined {
-  const request = makeEnvelope(from, delivery);
+export function relayEnvelope(from: Queryable, delivery: StoredDelivery, now: number): DeliverDMRequest | undefined {
+  const request = makeEnvelope(from, delivery, now);
   if (request?.envelope === undefined) return undefined;
   const { inReplyTo, recipientGateway, attempts } = delivery;
   const answered = inReplyTo === "" ? undefined : readDelivery(from, inReplyTo);

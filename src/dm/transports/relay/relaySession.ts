@@ -239,7 +239,7 @@ export class RelaySession {
       lastLeaseId = lastLeaseId >= fresh ? lastLeaseId + 1n : fresh;
       const leaseId = lastLeaseId;
       const items = leased.flatMap((delivery) => {
-        const item = relayEnvelope(store.reader, delivery);
+        const item = relayEnvelope(store.reader, delivery, now);
         if (item === undefined) throw new Error(`delivery ${delivery.deliveryId} waits without a body`);
         this.leases.grant(delivery.deliveryId, leaseId, clock.monotonic(), delivery.expiresAt - now);
         return [item];
