@@ -20,6 +20,7 @@ import type { ConnectorDirectory } from "../relay/connectorDirectory.js";
 import { relayLifeMs } from "../relay/relayLife.js";
 import type { RelayNamespace } from "../relay/relayRosters.js";
 import { checkBody, checkKey } from "./checkShape.js";
+import { drainingRefusal } from "./drainingRefusal.js";
 import { messageDigest } from "./messageDigest.js";
 import type { IncomingMessage } from "./origin.js";
 import { grantedAgents } from "../peers/grantedAgents.js";
@@ -143,7 +144,7 @@ function prepare(
   message: IncomingMessage,
   neighbourhood: Neighbourhood,
 ): DeliveryDraft | Admitted {
-  if (options.isDraining()) throw reasonError("DRAINING");
+  if (options.isDraining()) throw drainingRefusal();
   if (!options.enabled) throw reasonError("MESSAGING_DISABLED");
   if (message.key !== "" || message.origin.kind !== "agent") checkKey(message.key);
   const checked = checkBody(message.body);

@@ -10,6 +10,7 @@ import type { Store } from "../../store/store.js";
 import { rosterFingerprint, rosterOf } from "../addresses/roster.js";
 import type { Door } from "../admission/admit.js";
 import { checkKey } from "../admission/checkShape.js";
+import { drainingRefusal } from "../admission/drainingRefusal.js";
 import type { AfterCommit } from "../afterCommit.js";
 import type { DeliveryHub } from "../deliveryHub.js";
 import { gatewayInfo } from "../gatewayInfo.js";
@@ -49,7 +50,7 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
             throw invalidField("items", `must hold 1 to ${String(BATCH_ITEMS)} messages`);
           }
           await stream.send({ results: await deliverBatch(options, { name, kind: "peer" }, items) });
-          if (draining.aborted) throw reasonError("DRAINING");
+          if (draining.aborted) throw drainingRefusal();
         }
       },
     }),

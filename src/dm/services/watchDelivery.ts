@@ -5,6 +5,7 @@ import { isEnded } from "../../store/deliveries/deliveryState.js";
 import { lanePosition, readDelivery } from "../../store/deliveries/readDelivery.js";
 import type { StoredDelivery } from "../../store/deliveries/storedDelivery.js";
 import type { Queryable } from "../../store/sql.js";
+import { drainingRefusal } from "../admission/drainingRefusal.js";
 import { createChangeSignal } from "../changeSignal.js";
 import type { DeliveryHub } from "../deliveryHub.js";
 import { toDelivery } from "../wire/deliveryWire.js";
@@ -48,7 +49,7 @@ export async function* watchDelivery(options: WatchOptions): AsyncGenerator<Watc
       if (isEnded(delivery.state)) return;
       await changes.wait();
       if (signal.aborted) return;
-      if (draining.aborted) throw reasonError("DRAINING");
+      if (draining.aborted) throw drainingRefusal();
     }
   } finally {
     for (const stop of stops) stop();

@@ -1,9 +1,9 @@
 import type { WatchReceiptsResponse } from "../../gen/talaria/dm/v1/peer_service.js";
 import type { GatewayInfo } from "../../gen/talaria/dm/v1/roster.js";
-import { reasonError } from "../../rpc/rpcError.js";
 import { lanePosition } from "../../store/deliveries/readDelivery.js";
 import { receiptsAfter } from "../../store/deliveries/receiptsAfter.js";
 import type { Queryable } from "../../store/sql.js";
+import { drainingRefusal } from "../admission/drainingRefusal.js";
 import { createChangeSignal } from "../changeSignal.js";
 import type { DeliveryHub } from "../deliveryHub.js";
 import { toReceipt } from "../wire/receiptWire.js";
@@ -41,7 +41,7 @@ export async function* watchReceipts(options: WatchReceiptsOptions): AsyncGenera
     let after = options.after;
     yield step(after, { $case: "info", value: info });
     while (!signal.aborted) {
-      if (draining.aborted) throw reasonError("DRAINING");
+      if (draining.aborted) throw drainingRefusal();
       const changed = receiptsAfter(reader, scope, after, RECEIPTS_PER_STEP);
       const last = changed.at(-1)?.receiptSequence;
       if (last === undefined) {
