@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { systemClock } from "../../src/base/clock.js";
 import {
   RelayServiceService,
@@ -145,7 +146,13 @@ export function receipt(key: string, more: Partial<Receipt> = {}): Receipt {
     key,
     attemptEpoch: 1,
     state: DeliveryState.DELIVERY_STATE_REPLIED,
-    reply: { text: "PONG", truncated: false, sha256: Buffer.alloc(32), codePoints: 4n, repliedAt: toTimestamp(0) },
+    reply: {
+      text: "PONG",
+      truncated: false,
+      sha256: createHash("sha256").update("PONG").digest(),
+      codePoints: 4n,
+      repliedAt: toTimestamp(0),
+    },
     failure: undefined,
     position: 0,
     updatedAt: toTimestamp(systemClock.now()),

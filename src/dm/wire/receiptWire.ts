@@ -59,12 +59,14 @@ export function fromHop(hop: Hop, now: number): StoredHop {
   };
 }
 
+/** A reply whose text is not what its digest says was cut or damaged on its way: it is kept, and marked as not whole. */
 function fromReply(reply: Reply): StoredReply {
   const text = cutToCodePoints(reply.text, LIMITS.replyCodePoints);
-  const whole = reply.sha256.length === 32 ? reply.sha256 : createHash("sha256").update(reply.text, "utf8").digest();
+  const digest = createHash("sha256").update(reply.text, "utf8").digest();
+  const whole = reply.sha256.length === 32 ? reply.sha256 : digest;
   return {
     text,
-    truncated: reply.truncated || text.length < reply.text.length,
+    truncated: reply.truncated || text.length < reply.text.length || !digest.equals(whole),
     sha256: whole,
     codePoints: Number(reply.codePoints),
   };
