@@ -54,6 +54,8 @@ export interface TestGatewayOptions {
   readonly agents?: readonly AgentEntry[];
   readonly budgets?: Partial<Budgets>;
   readonly clock?: Clock;
+  /** By which certificates are made and judged; default the system's. */
+  readonly tlsClock?: Clock;
   /** What a turn answers; undefined leaves the input running. Default: the text in capitals. */
   readonly answer?: Answer;
   /** Whether inputs are run as they come; default true. */
@@ -97,7 +99,7 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
   const { name, agents = [agentEntry("alice", { main: true }), agentEntry("bob")], clock = systemClock } = options;
   const home = options.home ?? freshHome();
   mkdirSync(join(home, "run"), { recursive: true, mode: 0o700 });
-  const now = (): number => systemClock.now();
+  const now = (): number => (options.tlsClock ?? systemClock).now();
   const identity = options.identity ?? (await ephemeralIdentity(now()));
   const paths = homePaths(home);
   const log = silentLogger();
