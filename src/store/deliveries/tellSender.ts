@@ -33,7 +33,7 @@ export function tellSender(tx: Tx, delivery: StoredDelivery, now: number, effect
     text,
     inReplyTo: delivery.deliveryId,
     depth: delivery.depth,
-    headless: true,
+    headless: false,
     traceparent: delivery.traceparent,
     tracestate: delivery.tracestate,
     now,
