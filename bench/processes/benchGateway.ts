@@ -54,7 +54,7 @@ function makeRooms(
       onDeliveriesChanged: (deliveryIds) => {
         dm.onDeliveriesChanged(deliveryIds);
       },
-      relays: () => dm.relays(),
+      elsewhere: () => ({}),
     },
     (one) => [createTurnService(one)],
   );

@@ -15,6 +15,7 @@ import { createDeliveryHub } from "./deliveryHub.js";
 import type { GatewayIdentity } from "./gatewayInfo.js";
 import { createPeerRegistry, type PeerRegistry } from "./pairing/peerRegistry.js";
 import type { PeerBook } from "./peers/peerBook.js";
+import { createPeerRosters, type PeerRoster } from "./peers/peerRosters.js";
 import type { AgentDirectory } from "./ports/directory.js";
 import type { TurnPort } from "./ports/turnPort.js";
 import { connectorsOf } from "./relay/connectorDirectory.js";
@@ -68,6 +69,8 @@ export interface Dm {
   readonly registry: PeerRegistry;
   /** Agents behind connectors, a namespace for each connector. */
   relays(): readonly RelayNamespace[];
+  /** What a peer has said of its agents; undefined where it has said nothing, or too long ago. */
+  rosterOf(peer: string): PeerRoster | undefined;
   /** The way to a peer or connector; undefined where there is none. */
   wayTo(gateway: string): PeerWay | undefined;
   /** To be called after a commit of the owner's that changed deliveries, or made dead letters of them; wakes nobody's session. */
@@ -108,11 +111,12 @@ export function createDm(options: DmOptions): Dm {
   let draining = false;
   const { gateway, enabled, connectPeer, ownPin } = options;
   const shared = { store, agents, peers, turns, budgets, clock, random, afterCommit, hub, log };
+  const peerRosters = createPeerRosters(peers, clock);
   const connectors = connectorsOf(peers);
   const rosters = createRelayRosters(connectors, clock);
   const relays = (): readonly RelayNamespace[] => rosters.namespaces();
   const door = createDoor({ ...shared, gateway, enabled, connectors, relays, isDraining: () => draining });
-  const peerTransport = createPeerTransport({ ...shared, identity, connectPeer });
+  const peerTransport = createPeerTransport({ ...shared, identity, connectPeer, rosters: peerRosters });
   const relayTransport = createRelayTransport({ ...shared, identity, connectors, rosters, door });
   transports.push(peerTransport, relayTransport);
   const onPeerChanged = (name: string): Promise<void> => {
@@ -144,6 +148,7 @@ export function createDm(options: DmOptions): Dm {
     workerMessages: createWorkerMessages({ ...shared, door }),
     registry,
     relays,
+    rosterOf: (peer) => peerRosters.get(peer),
     wayTo: (name) => peerTransport.wayTo(name) ?? relayTransport.wayTo(name),
     onDeliveriesChanged,
     async start() {

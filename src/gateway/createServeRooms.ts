@@ -10,7 +10,11 @@ import { createOwnerRoom } from "./workers/createOwnerRoom.js";
 /** Makes the rooms that a served home has. Messages become inputs of the owner's, and its turns send messages. */
 export function createServeRooms(context: GatewayContext): GatewayRooms {
   const joined: { owner?: Owner; notifier?: Pick<Notifier, "notify"> } = {};
-  const { dm, room: dmRoom } = createDmRoom(
+  const {
+    dm,
+    elsewhere,
+    room: dmRoom,
+  } = createDmRoom(
     context,
     {
       freezePolicy: (agent) => Policy.encode(freezePolicy(context.agents.require(agent))).finish(),
@@ -29,7 +33,7 @@ export function createServeRooms(context: GatewayContext): GatewayRooms {
       onDeliveriesChanged: (deliveryIds, dead) => {
         dm.onDeliveriesChanged(deliveryIds, dead);
       },
-      relays: () => dm.relays(),
+      elsewhere,
     },
     (made) => [createTurnService(made)],
   );

@@ -50,12 +50,13 @@ export async function peersList(context: CommandContext): Promise<void> {
     peers.map((peer) => Peer.toJSON(peer)),
     (columns) =>
       table(
-        ["PEER", "ADDRESS", "LINK", "MAY REACH", "PAIRED", "LAST ERROR"],
+        ["PEER", "ADDRESS", "LINK", "MAY REACH", "AGENTS THERE", "PAIRED", "LAST ERROR"],
         peers.map((peer) => [
           peer.name,
           peer.connector ? "(connector)" : peer.address,
           shortName(peerLinkToJSON(peer.link), "PEER_LINK_"),
           peer.agents.length === 0 ? "all" : peer.agents.join(","),
+          agentsThere(peer.roster),
           peer.pairedAt === undefined ? "configured" : localTime(peer.pairedAt),
           failureText(peer.lastError),
         ]),
@@ -63,6 +64,15 @@ export async function peersList(context: CommandContext): Promise<void> {
       ),
   );
 }
+
+/** The first agents of a roster, by name: names are checked, titles are another machine's text. */
+function agentsThere(roster: Peer["roster"]): string {
+  const names = roster.slice(0, LISTED).map(({ name }) => name);
+  return roster.length > LISTED ? `${names.join(",")},… ${String(roster.length)} in all` : names.join(",");
+}
+
+/** Agents of a roster that a line has room for. */
+const LISTED = 8;
 
 /** A change of a peer as asked for. */
 export interface PeerUpdateOptions {

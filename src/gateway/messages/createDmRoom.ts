@@ -8,14 +8,15 @@ import type { DmRoom } from "../ports.js";
 import { createConnectPeer } from "./connectPeer.js";
 import { deadLetters } from "./deadLetters.js";
 import { createPeerOverview } from "./peerOverview.js";
-import { listTeammates } from "./teammates.js";
+import { reachability } from "./reachability.js";
+import { type Elsewhere, listTeammates } from "./teammates.js";
 
 /** Joins direct messages to the rest of the gateway. `dm` is for the owner of turns, `room` for the gateway. @param notify runs the operator's command; default nobody is notified */
 export function createDmRoom(
   context: GatewayContext,
   turns: TurnPort,
   notify: Notifier["notify"] = () => undefined,
-): { readonly dm: Dm; readonly room: DmRoom } {
+): { readonly dm: Dm; readonly elsewhere: () => Elsewhere; readonly room: DmRoom } {
   const { config, store, agents, peers, budgets, clock, random } = context;
   const log = context.log.child({ component: "dm" });
   const dm = createDm({
@@ -34,13 +35,25 @@ export function createDmRoom(
     clock,
     random,
   });
-  const overview = createPeerOverview({ reader: store.reader, peers, wayTo: (name) => dm.wayTo(name), clock });
+  const overview = createPeerOverview({
+    reader: store.reader,
+    peers,
+    wayTo: (name) => dm.wayTo(name),
+    rosterOf: (name) => dm.rosterOf(name),
+    clock,
+  });
+  const elsewhere = (): Elsewhere => ({
+    relays: dm.relays(),
+    rosterOf: (peer) => dm.rosterOf(peer),
+    isReachable: reachability(store.reader, (name) => dm.wayTo(name)),
+  });
   return {
     dm,
+    elsewhere,
     room: {
       clientServices: dm.clientServices,
       peerServices: dm.peerServices,
-      teammates: (agent) => listTeammates(agents.list(), peers.list(), agent, dm.relays()),
+      teammates: (agent) => listTeammates(agents.list(), peers.list(), agent, elsewhere()),
       overview,
       registry: dm.registry,
       start: () => dm.start(),

@@ -1,7 +1,9 @@
 import type { Clock } from "../../base/clock.js";
 import type { BookedPeer, PeerBook } from "../../dm/peers/peerBook.js";
+import type { PeerRoster } from "../../dm/peers/peerRosters.js";
 import type { PeerWay } from "../../dm/transports/peer/peerWay.js";
 import { BreakerState, type Destination, type Peer, PeerLink } from "../../gen/talaria/gateway/v1/admin_service.js";
+import { Liveness } from "../../gen/talaria/dm/v1/roster.js";
 import { reasonError } from "../../rpc/rpcError.js";
 import { toFailure } from "../../rpc/wire/failure.js";
 import { toOptionalTimestamp } from "../../rpc/wire/times.js";
@@ -28,14 +30,17 @@ export interface PeerOverviewOptions {
   readonly peers: PeerBook;
   /** The way to a peer; undefined where there is none. */
   readonly wayTo: (name: string) => PeerWay | undefined;
+  /** What a peer has said of its agents. */
+  readonly rosterOf: (name: string) => PeerRoster | undefined;
   readonly clock: Clock;
 }
 
 /** Reads the overview from the peers, the ways to them, and what the store knows of each. */
-export function createPeerOverview({ reader, peers, wayTo, clock }: PeerOverviewOptions): PeerOverview {
+export function createPeerOverview({ reader, peers, wayTo, rosterOf, clock }: PeerOverviewOptions): PeerOverview {
   const toPeer = ({ name, address, pin, connector, grants, pairedAt }: BookedPeer): Peer => {
     const { lastError, failures } = readDestination(reader, name);
     const way = wayTo(name);
+    const roster = rosterOf(name);
     return {
       name,
       address,
@@ -47,6 +52,8 @@ export function createPeerOverview({ reader, peers, wayTo, clock }: PeerOverview
       pairedAt: toOptionalTimestamp(pairedAt),
       lastSeenAt: toOptionalTimestamp(way?.seenAt),
       lastError: lastError === undefined ? undefined : toFailure(lastError),
+      roster: (roster?.rows ?? []).map((row) => ({ ...row, liveness: Liveness.LIVENESS_UNSPECIFIED, address: "" })),
+      rosterReadAt: toOptionalTimestamp(roster?.readAt),
     };
   };
   const overview: PeerOverview = {

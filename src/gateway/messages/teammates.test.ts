@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 
+import { resolveTarget } from "../../dm/addresses/resolveTarget.js";
+import { parseTarget } from "../../dm/addresses/targetGrammar.js";
+import type { PeerRoster } from "../../dm/peers/peerRosters.js";
 import type { AgentEntry, PeerEntry } from "../../dm/ports/directory.js";
+import type { RelayRow } from "../../dm/relay/relayRow.js";
 import { Liveness } from "../../gen/talaria/dm/v1/roster.js";
 import { listTeammates } from "./teammates.js";
 
@@ -45,15 +49,72 @@ test("DM021 behind a connector everyone is listed that it has published, by the 
     main: true,
   } as const;
   const relays = [{ connector: "laptop", rows: [row], fresh: true }];
-  const listed = listTeammates([agent("ada")], [], undefined, relays);
+  const listed = listTeammates([agent("ada")], [], undefined, { relays });
   expect(listed.map(({ address, gateway, entry }) => [address, gateway, entry?.liveness])).toEqual([
     ["ada", "", Liveness.LIVENESS_ONLINE],
     ["dana@laptop", "laptop", Liveness.LIVENESS_OFFLINE],
   ]);
-  const [stale] = listTeammates([], [], undefined, [{ connector: "laptop", rows: [row], fresh: false }]);
+  const [stale] = listTeammates([], [], undefined, { relays: [{ connector: "laptop", rows: [row], fresh: false }] });
   expect(stale?.entry?.liveness).toBe(Liveness.LIVENESS_UNSPECIFIED);
 });
 
 test("of a peer the configured agents are listed", () => {
   expect(addresses([], [peer("east", ["eve", "joe"])])).toEqual(["east/eve", "east/joe"]);
 });
+
+const row = (name: string, more: Partial<RelayRow> = {}): RelayRow => ({
+  name,
+  handle: more.main === true ? "main" : name,
+  title: name,
+  description: "",
+  liveness: "online",
+  main: false,
+  ...more,
+});
+const rosterOf =
+  (rows: readonly RelayRow[], fresh = true) =>
+  (): PeerRoster => ({ rows, fingerprint: "", readAt: 0, fresh });
+
+test("DM020 DM033 of a peer its main agent and those that it says it has are listed, by forms that reach them, in any order", () => {
+  const rows = [row("zoe"), row("ann", { main: true, title: "Ann" }), row("bob", { description: "reads" })];
+  const listed = listTeammates([agent("east")], [peer("east")], undefined, { rosterOf: rosterOf(rows) });
+  expect(listed.map(({ address, entry }) => [address, entry?.name, entry?.title, entry?.description])).toEqual([
+    ["agent:east", "east", "east", ""],
+    ["east/main", "ann", "Ann", ""],
+    ["east/zoe", "zoe", "", ""],
+    ["east/bob", "bob", "", "reads"],
+  ]);
+  for (const { address, gateway } of listed.slice(1)) {
+    const resolution = resolveTarget(parseTarget(address), { agents: [agent("east")], peers: [peer("east")] });
+    expect(resolution).toMatchObject({ kind: "peer", peer: { name: gateway } });
+  }
+  const reversed = listTeammates([agent("east")], [peer("east")], undefined, {
+    rosterOf: rosterOf([...rows].reverse()),
+  });
+  expect(new Set(reversed.map(({ address }) => address))).toEqual(new Set(listed.map(({ address }) => address)));
+});
+
+test("what the configuration names of a peer is all that is listed of it, whatever the peer says", () => {
+  const rows = [row("eve", { title: "Eve" }), row("mallory")];
+  const listed = listTeammates([], [peer("east", ["eve", "joe"])], undefined, { rosterOf: rosterOf(rows) });
+  expect(listed.map(({ address, entry }) => [address, entry?.title])).toEqual([
+    ["east/eve", "Eve"],
+    ["east/joe", ""],
+  ]);
+});
+
+test.each([
+  [true, true, Liveness.LIVENESS_ONLINE],
+  [true, false, Liveness.LIVENESS_UNSPECIFIED],
+  [false, true, Liveness.LIVENESS_OFFLINE],
+  [undefined, true, Liveness.LIVENESS_UNSPECIFIED],
+] as const)(
+  "DM091 a peer whose reach is %s, with a fresh roster %s, is shown as such",
+  (reachable, fresh, liveness) => {
+    const listed = listTeammates([], [peer("east")], undefined, {
+      rosterOf: rosterOf([row("eve")], fresh),
+      isReachable: () => reachable,
+    });
+    expect(listed.map(({ entry }) => entry?.liveness)).toEqual([liveness, liveness]);
+  },
+);

@@ -1,4 +1,3 @@
-import type { RelayNamespace } from "../../dm/relay/relayRosters.js";
 import type { WorkerMessages } from "../../dm/services/workerMessages.js";
 import { createOwner, type Owner } from "../../owner/owner.js";
 import { readTurn } from "../../owner/records/readTurn.js";
@@ -8,6 +7,7 @@ import { failureOf, toFailure } from "../../rpc/wire/failure.js";
 import { findSession } from "../../store/queries/sessions.js";
 import { turnsOfSession } from "../../store/queries/turns.js";
 import type { GatewayContext } from "../gatewayContext.js";
+import type { Elsewhere } from "../messages/teammates.js";
 import { createNotifier, type Notifier } from "../notify/notifier.js";
 import type { OwnerRoom } from "../ports.js";
 import { toWorker } from "./toWorker.js";
@@ -19,14 +19,14 @@ export interface OwnerMessages {
   readonly messages: WorkerMessages;
   /** Called after a commit that changed deliveries, with those of them that became dead letters. */
   readonly onDeliveriesChanged: (deliveryIds: readonly string[], dead: readonly string[]) => void;
-  /** Agents behind connectors. */
-  readonly relays: () => readonly RelayNamespace[];
+  /** What is known of those who can be sent to elsewhere. */
+  readonly elsewhere: () => Elsewhere;
 }
 
 /** Joins the owner of worker processes to the rest of the gateway. */
 export function createOwnerRoom(
   context: GatewayContext,
-  { messages, onDeliveriesChanged, relays }: OwnerMessages,
+  { messages, onDeliveriesChanged, elsewhere }: OwnerMessages,
   clientServices: (owner: Owner) => readonly ServiceImplementation[],
 ): { readonly owner: Owner; readonly room: OwnerRoom; readonly notifier: Pick<Notifier, "notify"> } {
   const { store, paths, budgets, clock, random, table, secrets, log, config, agents, events, env } = context;
@@ -50,7 +50,7 @@ export function createOwnerRoom(
     program: workerProgram(env, paths),
     messages,
     agent: (name) => agents.require(name),
-    offer: (name, botChat) => turnOffer(context, name, botChat, relays()),
+    offer: (name, botChat) => turnOffer(context, name, botChat, elsewhere()),
     listeners: {
       effects: ({ changed, dead }) => {
         onDeliveriesChanged(changed, dead);

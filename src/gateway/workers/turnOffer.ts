@@ -1,10 +1,9 @@
-import type { RelayNamespace } from "../../dm/relay/relayRosters.js";
 import { checkDeliveryTool } from "../../dm/tools/checkDeliveryTool.js";
 import { messageAgentTool } from "../../dm/tools/messageAgentTool.js";
 import { rosterSection } from "../../dm/tools/rosterSection.js";
 import type { TurnOffer } from "../../owner/turn/turnParts.js";
 import type { GatewayContext } from "../gatewayContext.js";
-import { listTeammates } from "../messages/teammates.js";
+import { type Elsewhere, listTeammates } from "../messages/teammates.js";
 
 const NOTHING: TurnOffer = { tools: [], rosterInstructions: "", rosterFingerprint: "" };
 const MESSAGE_TOOLS: TurnOffer["tools"] = [messageAgentTool, checkDeliveryTool];
@@ -17,10 +16,10 @@ export function turnOffer(
   { agents, config, peers }: Pick<GatewayContext, "agents" | "config" | "peers">,
   name: string,
   botChat: boolean,
-  relays: readonly RelayNamespace[] = [],
+  elsewhere: Elsewhere = {},
 ): TurnOffer {
   if (!botChat || !config.dm.enabled || agents.get(name)?.messaging !== true) return NOTHING;
-  const members = listTeammates(agents.list(), peers.list(), name, relays).map(({ address, gateway, entry }) => ({
+  const members = listTeammates(agents.list(), peers.list(), name, elsewhere).map(({ address, gateway, entry }) => ({
     address,
     gateway,
     title: entry?.title ?? "",

@@ -7,6 +7,7 @@ import type { Random } from "../../../base/random.js";
 import type { Store } from "../../../store/store.js";
 import type { AfterCommit } from "../../afterCommit.js";
 import type { GatewayIdentity } from "../../gatewayInfo.js";
+import type { PeerRosters } from "../../peers/peerRosters.js";
 import type { PeerDirectory, PeerEntry } from "../../ports/directory.js";
 
 /** A way to call a peer. */
@@ -27,6 +28,7 @@ export interface PeerContext {
   readonly identity: GatewayIdentity;
   readonly store: Pick<Store, "writer" | "reader">;
   readonly peers: PeerDirectory;
+  readonly rosters: PeerRosters;
   readonly connectPeer: ConnectPeer;
   readonly budgets: Budgets;
   readonly clock: Clock;

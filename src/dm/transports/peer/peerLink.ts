@@ -16,6 +16,7 @@ import { backoffMs } from "../../retryPolicy.js";
 import { failureOf } from "../../../rpc/wire/failure.js";
 import { fromReceipt } from "../../wire/receiptWire.js";
 import type { PeerConnection, PeerContext } from "./peerContext.js";
+import { followRoster } from "./followRoster.js";
 import { LaneSender } from "./laneSender.js";
 import { pause } from "../../../base/pause.js";
 import { askPeer } from "./peerSender.js";
@@ -139,6 +140,8 @@ export class PeerLink {
     const signal = AbortSignal.any([this.#stop.signal, silent.signal]);
     const stream = readStream(client, PeerServiceService.watchReceipts, { caller, cursor }, { signal });
     let current = storeId;
+    const ended = new AbortController();
+    let roster: Promise<void> | undefined;
     try {
       for await (const step of stream) {
         const { update } = step;
@@ -150,6 +153,7 @@ export class PeerLink {
           this.#info = update.value;
           current = update.value.storeId.slice(0, 64);
           await this.#onInfo(connection, current, storeId);
+          roster ??= followRoster(this.#context, this.#gateway, connection, ended.signal);
           // The place that was sent counts in another database: watch again from the start of this one.
           if (storeId !== "" && current !== storeId)
             return new RpcError("UNAVAILABLE", { message: "The peer's store is another one." });
@@ -158,6 +162,8 @@ export class PeerLink {
       }
     } finally {
       heard();
+      ended.abort(cut());
+      await roster;
     }
     return new RpcError("UNAVAILABLE", { message: "The peer has ended the watch." });
   }
