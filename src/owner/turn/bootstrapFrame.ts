@@ -2,10 +2,12 @@ import { join } from "node:path";
 
 import type { AgentConfig } from "../../base/config/agentConfig.js";
 import { LIMITS } from "../../base/limits.js";
+import { BackgroundState } from "../../gen/talaria/owner/v1/execution_store_service.js";
 import { Bootstrap, RetryMode } from "../../gen/talaria/owner/v1/owner_service.js";
 import { Policy } from "../../gen/talaria/types/v1/policy.js";
 import { toAuthor } from "../../rpc/wire/author.js";
 import { toDuration } from "../../rpc/wire/times.js";
+import { runningBackgroundProcesses } from "../../store/queries/backgroundProcesses.js";
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import { authorFromColumns } from "../../store/turns/storedAuthor.js";
 import type { Credential } from "../policy/resolveCredentials.js";
@@ -82,6 +84,12 @@ export function bootstrapFrame(parts: TurnParts, facts: BootstrapFacts): Bootstr
     rosterInstructions: offer.rosterInstructions,
     rosterFingerprint: offer.rosterFingerprint,
     childDepth: claimed.childDepth,
+    backgroundProcesses: runningBackgroundProcesses(store.reader, input.session_id).map((row) => ({
+      processId: row.processId,
+      process: { pid: row.pid, birth: BigInt(row.birth), processGroup: row.processGroup },
+      command: row.command,
+      state: BackgroundState.BACKGROUND_STATE_RUNNING,
+    })),
   });
 }
 

@@ -1,10 +1,17 @@
 import { systemRandom, type Random } from "../../base/random.js";
+import { redact } from "../../base/redaction.js";
 import type { ToolDefinition } from "../../gen/talaria/types/v1/policy.js";
 import type { TurnContext } from "../turnContext.js";
+import { BackgroundProcesses } from "./backgroundProcesses.js";
 import { runCheckDelivery } from "./checkDeliveryTool.js";
 import { clarifyTool } from "./clarifyTool.js";
+import { commandSite } from "./commandSite.js";
+import { delegateTool } from "./delegateTool.js";
 import { runMessageAgent } from "./messageAgentTool.js";
 import { readFileTool } from "./readFileTool.js";
+import { terminalKillTool } from "./terminalKillTool.js";
+import { terminalPollTool } from "./terminalPollTool.js";
+import { terminalTool } from "./terminalTool.js";
 import type { Tool, ToolSource } from "./tool.js";
 import { writeFileTool } from "./writeFileTool.js";
 
@@ -21,18 +28,35 @@ const OFFERED: Readonly<Record<string, Executor>> = {
  * Of two with one name the first counts.
  */
 export async function createToolSet(context: TurnContext, random: Random = systemRandom): Promise<ToolSource> {
-  const { policy, tools: definitions, workspace } = context.assignment;
+  const { policy, tools: definitions } = context.assignment;
   const offered = definitions.flatMap((definition) => offeredTool(definition, context));
-  const own: readonly Tool[] = [
-    clarifyTool(context),
-    ...(workspace === "" ? [] : [readFileTool(workspace), writeFileTool(workspace, random)]),
-  ];
+  const own = [clarifyTool(context), ...workspaceTools(context, random), ...delegateTools(context)];
   const chosen = policy.tools.length === 0 ? own : own.filter(({ name }) => policy.tools.includes(name));
   return {
     tools: withoutDoubles([...offered, ...chosen]),
     problems: [],
     close: () => Promise.resolve(),
   };
+}
+
+function workspaceTools(context: TurnContext, random: Random): readonly Tool[] {
+  const { workspace, policy, backgroundProcesses } = context.assignment;
+  if (workspace === "") return [];
+  const { store, clock } = context;
+  const site = commandSite(policy, workspace, process.env);
+  const background = new BackgroundProcesses({ workspace, store, clock, random, redact, earlier: backgroundProcesses });
+  return [
+    readFileTool(workspace),
+    writeFileTool(workspace, random),
+    terminalTool({ context, site, background }),
+    terminalPollTool(background),
+    terminalKillTool(background),
+  ];
+}
+
+function delegateTools(context: TurnContext): readonly Tool[] {
+  const tool = delegateTool(context);
+  return tool === undefined ? [] : [tool];
 }
 
 function offeredTool(definition: ToolDefinition, context: TurnContext): readonly Tool[] {
