@@ -14,15 +14,32 @@ export type WatchStart =
   /** A snapshot is due; `gap` where changes after the cursor are lost. */
   | { readonly kind: "snapshot"; readonly gap: boolean; readonly oldest: bigint | undefined };
 
+/** Most sessions without a viewer whose changes are kept; beyond it those are forgotten that were touched longest ago. */
+const MAX_UNWATCHED = 256;
+
+interface Watched {
+  readonly log: SessionLog;
+  readonly watchers: Set<Watcher>;
+}
+
 /** Carries what happens in sessions to their viewers. In memory only: what must not be lost is in the store. */
 export class SessionHub {
   readonly #epoch: bigint;
   readonly #clock: Clock;
   readonly #keep: number;
-  readonly #sessions = new Map<string, { readonly log: SessionLog; readonly watchers: Set<Watcher> }>();
+  readonly #maxUnwatched: number;
+  readonly #watched = new Map<string, Watched>();
+  /** Sessions without a viewer, the one that was touched longest ago first. */
+  readonly #unwatched = new Map<string, Watched>();
+  /** Highest number that a forgotten log has given: a log that begins goes on from there, so that an old cursor meets a gap. */
+  #forgotten = 0n;
 
-  /** @param keep most changes kept of one session. */
-  constructor(epoch: number, clock: Clock, keep: number) {
+  /**
+   * @param keep most changes kept of one session.
+   * @param maxUnwatched most sessions without a viewer whose changes are kept.
+   */
+  constructor(epoch: number, clock: Clock, keep: number, maxUnwatched = MAX_UNWATCHED) {
+    this.#maxUnwatched = maxUnwatched;
     this.#epoch = BigInt(epoch);
     this.#clock = clock;
     this.#keep = keep;
@@ -38,6 +55,7 @@ export class SessionHub {
     };
     session.log.add(update);
     for (const watcher of session.watchers) watcher.push(update);
+    if (session.watchers.size === 0) this.#rest(sessionId, session);
   }
 
   /** Opens a watch. What is published from here on reaches the watcher. */
@@ -48,6 +66,8 @@ export class SessionHub {
   ): WatchStart {
     const session = this.#session(sessionId);
     session.watchers.add(watcher);
+    this.#unwatched.delete(sessionId);
+    this.#watched.set(sessionId, session);
     if (cursor === undefined) return { kind: "snapshot", gap: false, oldest: undefined };
     const missed = cursor.epoch === this.#epoch ? session.log.after(cursor.sequence) : undefined;
     if (missed === undefined) return { kind: "snapshot", gap: true, oldest: session.log.oldest };
@@ -56,14 +76,16 @@ export class SessionHub {
 
   /** Closes a watch. */
   close(sessionId: string, watcher: Watcher): void {
-    const session = this.#sessions.get(sessionId);
+    const session = this.#watched.get(sessionId);
     session?.watchers.delete(watcher);
+    if (session?.watchers.size === 0) this.#rest(sessionId, session);
   }
 
   /** Ends every watch of a session that is no more. */
   drop(sessionId: string): void {
-    for (const watcher of this.#sessions.get(sessionId)?.watchers ?? []) watcher.end();
-    this.#sessions.delete(sessionId);
+    for (const watcher of this.#watched.get(sessionId)?.watchers ?? []) watcher.end();
+    this.#watched.delete(sessionId);
+    this.#unwatched.delete(sessionId);
   }
 
   /** The cursor of the last change. */
@@ -71,17 +93,34 @@ export class SessionHub {
     return { epoch: this.#epoch, sequence: this.#session(sessionId).log.nextSequence - 1n };
   }
 
-  /** Whether a viewer is attached who may answer prompts. */
-  hasAnswerer(sessionId: string): boolean {
-    return [...(this.#sessions.get(sessionId)?.watchers ?? [])].some((watcher) => watcher.answersPrompts);
+  /** Sessions of which changes are kept. */
+  get kept(): number {
+    return this.#watched.size + this.#unwatched.size;
   }
 
-  #session(sessionId: string): { readonly log: SessionLog; readonly watchers: Set<Watcher> } {
-    let session = this.#sessions.get(sessionId);
-    if (session === undefined) {
-      session = { log: new SessionLog(this.#keep), watchers: new Set() };
-      this.#sessions.set(sessionId, session);
-    }
+  /** Whether a viewer is attached who may answer prompts. */
+  hasAnswerer(sessionId: string): boolean {
+    return [...(this.#watched.get(sessionId)?.watchers ?? [])].some((watcher) => watcher.answersPrompts);
+  }
+
+  #session(sessionId: string): Watched {
+    const known = this.#watched.get(sessionId) ?? this.#unwatched.get(sessionId);
+    if (known !== undefined) return known;
+    const session = { log: new SessionLog(this.#keep, this.#forgotten), watchers: new Set<Watcher>() };
+    this.#rest(sessionId, session);
     return session;
+  }
+
+  /** Notes that a session without a viewer was touched, and forgets what is over the bound. */
+  #rest(sessionId: string, session: Watched): void {
+    this.#watched.delete(sessionId);
+    this.#unwatched.delete(sessionId);
+    this.#unwatched.set(sessionId, session);
+    for (const [oldest, { log }] of this.#unwatched) {
+      if (this.#unwatched.size <= this.#maxUnwatched) return;
+      const last = log.nextSequence - 1n;
+      if (last > this.#forgotten) this.#forgotten = last;
+      this.#unwatched.delete(oldest);
+    }
   }
 }

@@ -14,15 +14,20 @@ export class SessionLog {
   readonly #keep: number;
   #kept: Kept[] = [];
   #weight = 0;
-  #next = 1n;
-  #lostUpTo = 0n;
+  #next: bigint;
+  #lostUpTo: bigint;
 
-  /** @param keep most changes kept. */
-  constructor(keep: number) {
+  /**
+   * @param keep most changes kept.
+   * @param lostUpTo number of the last change that is known to be lost; the next one is one more.
+   */
+  constructor(keep: number, lostUpTo = 0n) {
     this.#keep = keep;
+    this.#lostUpTo = lostUpTo;
+    this.#next = lostUpTo + 1n;
   }
 
-  /** Number that the next change gets, from 1. */
+  /** Number that the next change gets. */
   get nextSequence(): bigint {
     return this.#next;
   }
