@@ -4,29 +4,14 @@ import { reasonError } from "../../src/rpc/rpcError.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { ended, get, send, stateName } from "./calls.js";
 import { scriptedPeer, type PeerScript, type ScriptedPeer } from "./scriptedPeer.js";
-import {
-  agentEntry,
-  inputsOf,
-  introduce,
-  removeHome,
-  testGateway,
-  type TestGateway,
-  type TestGatewayOptions,
-} from "./testGateway.js";
+import { agentEntry, inputsOf, introduce, type TestGateway } from "./testGateway.js";
+import { useGateways } from "./useGateways.js";
 
-const open: TestGateway[] = [];
+const { use } = useGateways();
 const scripted: ScriptedPeer[] = [];
 
-async function use(options: TestGatewayOptions): Promise<TestGateway> {
-  const gateway = await testGateway(options);
-  open.push(gateway);
-  return gateway;
-}
-
 afterEach(async () => {
-  await Promise.all(open.map((gateway) => gateway.close()));
   await Promise.all(scripted.splice(0).map((peer) => peer.close()));
-  for (const gateway of open.splice(0)) removeHome(gateway.home);
 });
 
 /** A gateway whose only peer does as the script says, not started. */

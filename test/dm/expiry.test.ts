@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { FakeClock } from "../../src/base/testing/fakeClock.js";
 import { systemClock } from "../../src/base/clock.js";
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
@@ -9,28 +9,11 @@ import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { CLEAR_LOG_INTERVAL_MS, SWEEP_INTERVAL_MS } from "../../src/dm/sweeper.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { deliverRequest, ended, get, refusal, send, stateName } from "./calls.js";
-import {
-  inputsOf,
-  introduce,
-  removeHome,
-  testGateway,
-  type TestGateway,
-  type TestGatewayOptions,
-} from "./testGateway.js";
+import { inputsOf, introduce, type TestGateway } from "./testGateway.js";
+import { useGateways } from "./useGateways.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-const open: TestGateway[] = [];
-
-async function use(options: TestGatewayOptions): Promise<TestGateway> {
-  const gateway = await testGateway(options);
-  open.push(gateway);
-  return gateway;
-}
-
-afterEach(async () => {
-  await Promise.all(open.map((gateway) => gateway.close()));
-  for (const gateway of open.splice(0)) removeHome(gateway.home);
-});
+const { use } = useGateways();
 
 /** Waits for the sweep that start brings, so that later ones are the clock's. */
 async function started(gateway: TestGateway, clock: FakeClock): Promise<void> {

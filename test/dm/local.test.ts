@@ -1,33 +1,13 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
-import { ended, get, refusal, send, stateName, watchToEnd } from "./calls.js";
-import {
-  agentEntry,
-  inputsOf,
-  removeHome,
-  testGateway,
-  type TestGateway,
-  type TestGatewayOptions,
-} from "./testGateway.js";
+import { ended, get, refusal, send, stateName } from "./calls.js";
+import { agentEntry, inputsOf } from "./testGateway.js";
+import { useGateways } from "./useGateways.js";
 
-const open: TestGateway[] = [];
-
-async function use(options: Partial<TestGatewayOptions> = {}): Promise<TestGateway> {
-  const gateway = await testGateway({ name: "home", ...options });
-  open.push(gateway);
-  await gateway.start();
-  return gateway;
-}
-
-afterEach(async () => {
-  for (const gateway of open.splice(0)) {
-    await gateway.close();
-    removeHome(gateway.home);
-  }
-});
+const { one: use } = useGateways();
 
 describe("a message between agents of one gateway", () => {
   test("DM022 DM033 DM036 DM054 DM068 is an input of the recipient's Bot Chat, and its reply one of the sender's", async () => {
@@ -55,19 +35,6 @@ describe("a message between agents of one gateway", () => {
         depth: 1,
       },
     ]);
-  });
-
-  test("DM041 DM-R03 of a client tells nobody, and its watch shows each state in order", async () => {
-    const gateway = await use({ running: false });
-    const { delivery } = await send(gateway.client, { target: "bob" });
-    const watched = watchToEnd(gateway.client, delivery.deliveryId);
-    gateway.run();
-    const steps = await watched;
-    const states = steps.map((step) => (step.delivery === undefined ? "" : stateName(step.delivery)));
-    expect(states.at(-1)).toBe("REPLIED");
-    expect(states.filter((state, index) => states.indexOf(state) === index)).toEqual(states);
-    expect(steps.at(-1)?.delivery?.toldAt).toBeUndefined();
-    expect(inputsOf(gateway, "alice")).toEqual([]);
   });
 
   test("DM006 DM-R12 of a turn goes out only from a Bot Chat of an agent that may send", async () => {
@@ -115,49 +82,6 @@ describe("a message between agents of one gateway", () => {
     const read = await gateway.dm.workerMessages.getFromTurn(session, delivery.deliveryId);
     expect(read.reply?.text).toBe("done");
     expect(inputsOf(gateway, "alice").map(({ state }) => state)).toEqual(["started", "ended"]);
-  });
-
-  test("DM097 DM-R18 DM-R19 waits for the turn that runs there, and another recipient's does not", async () => {
-    const began: string[] = [];
-    const gateway = await use({
-      answer: ({ agent, text }) => {
-        began.push(text);
-        return agent === "bob" ? undefined : { outcome: "completed", text: "here" };
-      },
-    });
-    await send(gateway.client, { body: "long" });
-    await gateway.until("bob's turn runs", () => began[0]);
-    const second = await send(gateway.client, { body: "next" });
-    const other = await send(gateway.client, { target: "alice", body: "other" });
-    expect(stateName(await ended(gateway.client, other.delivery.deliveryId))).toBe("REPLIED");
-    expect(stateName(await get(gateway.client, second.delivery.deliveryId))).toBe("QUEUED");
-    expect(inputsOf(gateway, "bob").map(({ text, state }) => `${text} ${state}`)).toEqual([
-      "long started",
-      "next queued",
-    ]);
-    expect(began).toEqual(["long", "other"]);
-  });
-
-  test("DM-R13 whose turn answers and also writes back brings each once, and nothing goes round", async () => {
-    const gateway = await use({ running: false });
-    const { delivery } = await send(gateway.client, { body: "ping", onBehalfOf: "alice" });
-    const turn = { agent: "bob", sessionId: "ses_b", title: "Bot Chat", depth: 1, inputAuthorId: "agent:alice" };
-    const aside = { requestId: "", target: "alice", body: "by the way", inReplyTo: "", trace: undefined };
-    await gateway.dm.workerMessages.sendFromTurn(turn, aside);
-    gateway.run();
-    await gateway.until("alice has had both", () => {
-      const inputs = inputsOf(gateway, "alice");
-      return inputs.length >= 2 && inputs.every(({ state }) => state === "ended") ? true : undefined;
-    });
-    const came = inputsOf(gateway, "alice").map(({ text, inReplyTo }) => [text, inReplyTo ?? ""]);
-    expect(new Map(came.map(([text, inReplyTo]) => [text, inReplyTo]))).toEqual(
-      new Map([
-        ["by the way", ""],
-        ["PING", delivery.deliveryId],
-      ]),
-    );
-    expect(came).toHaveLength(2);
-    expect(readDeliveryTotals(gateway.store.reader)).toMatchObject({ accepted: 2, states: { replied: 2 } });
   });
 
   test("DM062 keeps its place although the clock runs backwards", async () => {
@@ -318,44 +242,4 @@ describe("the door", () => {
     expect(readDeliveryTotals(gateway.store.reader).accepted).toBe(64);
     await send(gateway.client, { target: "alice" });
   });
-
-  test("DM-R45 stops two agents that answer one another too fast", async () => {
-    const gateway = await use({ running: false });
-    const turn = { agent: "alice", sessionId: "ses_x", title: "Bot Chat", depth: 0, inputAuthorId: "agent:bob" };
-    const message = (n: number) => ({
-      requestId: `l${String(n)}`,
-      target: "bob",
-      body: "hi",
-      inReplyTo: "",
-      trace: undefined,
-    });
-    for (let n = 0; n < 20; n++) await gateway.dm.workerMessages.sendFromTurn(turn, message(n));
-    expect(await refusal(gateway.dm.workerMessages.sendFromTurn(turn, message(20)))).toMatchObject({
-      reason: "LOOP_GUARD",
-      details: { retryAfterMs: 60_000 },
-    });
-    await gateway.dm.workerMessages.sendFromTurn({ ...turn, inputAuthorId: "client:cli" }, message(21));
-  });
-});
-
-test("DM-R10 lists deliveries in pages, newest first, without bodies", async () => {
-  const gateway = await use({ running: false });
-  for (let n = 0; n < 5; n++) await send(gateway.client, { body: `m${String(n)}` });
-  const list = (pageToken: string) =>
-    unaryCall(gateway.client, DirectMessageServiceService.listDeliveries, {
-      pageSize: 2,
-      pageToken,
-      states: [],
-      agent: "bob",
-      gateway: "",
-    });
-  const first = await list("");
-  const second = await list(first.nextPageToken);
-  const third = await list(second.nextPageToken);
-  const rows = [first, second, third].flatMap(({ deliveries }) => deliveries);
-  expect(rows.map(({ position }) => position)).toEqual([5, 4, 3, 2, 1]);
-  expect(rows.every(({ body }) => body === "")).toBe(true);
-  for (const row of rows) expect([stateName(row), row.recipient?.agent]).toEqual(["QUEUED", "bob"]);
-  expect(third.nextPageToken).toBe("");
-  expect(await refusal(list("bogus"))).toMatchObject({ reason: "INVALID_PAGE_TOKEN" });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { systemClock } from "../../src/base/clock.js";
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
@@ -9,37 +9,10 @@ import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { toTimestamp } from "../../src/rpc/wire/times.js";
 import { deliverRequest, ended, get, refusal, send, stateName } from "./calls.js";
-import {
-  freshHome,
-  inputsOf,
-  introduce,
-  removeHome,
-  testGateway,
-  type TestGateway,
-  type TestGatewayOptions,
-} from "./testGateway.js";
+import { freshHome, inputsOf, introduce, type TestGatewayOptions } from "./testGateway.js";
+import { useGateways } from "./useGateways.js";
 
-const open: TestGateway[] = [];
-const homes: string[] = [];
-
-async function use(options: TestGatewayOptions): Promise<TestGateway> {
-  const gateway = await testGateway(options);
-  open.push(gateway);
-  homes.push(gateway.home);
-  return gateway;
-}
-
-async function pair(a: Partial<TestGatewayOptions> = {}, b: Partial<TestGatewayOptions> = {}) {
-  const [north, south] = await Promise.all([use({ name: "north", ...a }), use({ name: "south", ...b })]);
-  introduce(north, south);
-  await Promise.all([north.start(), south.start()]);
-  return { north, south };
-}
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((gateway) => gateway.close()));
-  for (const home of homes.splice(0)) removeHome(home);
-});
+const { use, pair } = useGateways();
 
 describe("a message to a peer", () => {
   test("DM104 reaches its agent, and the reply comes back through a receipt, once", async () => {
@@ -70,21 +43,6 @@ describe("a message to a peer", () => {
     const { delivery } = await send(north.client, { target: "South" });
     expect(stateName(await ended(north.client, delivery.deliveryId))).toBe("REPLIED");
     expect(inputsOf(south, "alice")).toHaveLength(1);
-  });
-
-  test("DM106 DM-R44 ends SILENT where its agent chooses not to answer", async () => {
-    const { north } = await pair({}, { answer: () => ({ outcome: "completed", text: "[SILENT]" }) });
-    const { delivery } = await send(north.client, { target: "south/bob" });
-    const end = await ended(north.client, delivery.deliveryId);
-    expect([stateName(end), end.reply]).toEqual(["SILENT", undefined]);
-  });
-
-  test("DM-R15 keeps its order for each recipient", async () => {
-    const { north, south } = await pair();
-    const sent = [];
-    for (let n = 0; n < 12; n++) sent.push(await send(north.client, { target: "south/bob", body: `m${String(n)}` }));
-    await Promise.all(sent.map(({ delivery }) => ended(north.client, delivery.deliveryId)));
-    expect(inputsOf(south, "bob").map(({ text }) => text)).toEqual(sent.map((_, n) => `m${String(n)}`));
   });
 
   test("waits while the peer is down, and arrives once it is back at another address", async () => {

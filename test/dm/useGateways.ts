@@ -1,5 +1,5 @@
 import { afterEach } from "vitest";
-import { removeHome, testGateway, type TestGateway, type TestGatewayOptions } from "./testGateway.js";
+import { introduce, removeHome, testGateway, type TestGateway, type TestGatewayOptions } from "./testGateway.js";
 
 /** Starts gateways for the tests of a file; after each test they are closed and their homes removed. */
 export function useGateways() {
@@ -21,9 +21,24 @@ export function useGateways() {
     return { north, south };
   };
 
+  /** A started gateway that knows no other. */
+  const one = async (options: Partial<TestGatewayOptions> = {}): Promise<TestGateway> => {
+    const gateway = await use({ name: "home", ...options });
+    await gateway.start();
+    return gateway;
+  };
+
+  /** Two started gateways that have known one another from the start. */
+  const pair = async (a: Partial<TestGatewayOptions> = {}, b: Partial<TestGatewayOptions> = {}) => {
+    const [north, south] = await Promise.all([use({ name: "north", ...a }), use({ name: "south", ...b })]);
+    introduce(north, south);
+    await Promise.all([north.start(), south.start()]);
+    return { north, south };
+  };
+
   afterEach(async () => {
     await Promise.all(open.splice(0).map((gateway) => gateway.close()));
     for (const home of homes.splice(0)) removeHome(home);
   });
-  return { use, two };
+  return { use, one, two, pair };
 }
