@@ -6,7 +6,8 @@ import type { WorkerEvidence as OwnEvidence } from "../../owner/identity/workerE
 import type { Launch } from "../../owner/launch/launch.js";
 import { phaseOnWire } from "../../owner/phase/phaseOnWire.js";
 import type { TurnRun } from "../../owner/turn/turnRun.js";
-import { toTimestamp } from "../../rpc/wire/times.js";
+import { toDuration, toTimestamp } from "../../rpc/wire/times.js";
+import { processorMsOf } from "../../base/processorTime.js";
 import { residentBytesOf } from "../../base/residentBytes.js";
 
 const FACTORS: Readonly<Record<OwnEvidence["factors"][number], ProofFactor>> = {
@@ -27,6 +28,7 @@ export function toWorker(launch: Launch, turn: TurnRun | undefined, table: Proce
     agent: turn?.claimed.agent ?? "",
     evidence: evidence === undefined ? undefined : toEvidence(evidence),
     residentBytes: BigInt(residentBytesOf(launch.group.id, table)),
+    processorTime: toDuration(processorMsOf(launch.group.id, table)),
     launchedAt: toTimestamp(launch.launchedAt),
   };
 }

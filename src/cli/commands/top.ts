@@ -1,0 +1,71 @@
+import { render } from "ink";
+import { createElement } from "react";
+
+import { systemClock } from "../../base/clock.js";
+import { createDeferred } from "../../base/deferred.js";
+import { RpcError } from "../../rpc/rpcError.js";
+import { CliError } from "../cliError.js";
+import type { CommandContext } from "../commandContext.js";
+import { connectGateway, endpointOf, type GatewayClient } from "../gatewayClient.js";
+import { actOnGateway } from "../top/actOnGateway.js";
+import { readSnapshot } from "../top/snapshot.js";
+import type { TopAction } from "../top/topState.js";
+import { createTopStore } from "../top/topStore.js";
+import { TopScreen } from "../top/topScreen.js";
+
+/** Time between two looks at the gateway, milliseconds. */
+const EVERY_MS = 1_000;
+
+/** Shows a gateway live until the person leaves; outlives restarts of the gateway. @throws CliError without a terminal. */
+export async function top(context: CommandContext): Promise<void> {
+  const { terminal } = context;
+  if (!terminal.canAsk) {
+    throw new CliError("FAILED_PRECONDITION", "talaria top needs a terminal.", "Use talaria status --json in scripts.");
+  }
+  const left = createDeferred<void>();
+  const link: { gateway?: GatewayClient } = {};
+  const gateway = async (): Promise<GatewayClient> =>
+    (link.gateway ??= await connectGateway(endpointOf(context.options, terminal.env), terminal.env));
+  const store = createTopStore((action: TopAction) => {
+    if (action.kind === "quit") left.resolve();
+    else perform(action).catch(left.reject);
+  });
+  const perform = async (action: Exclude<TopAction, { kind: "quit" }>): Promise<void> => {
+    try {
+      const text = await actOnGateway(await gateway(), action, context.newRequestId());
+      store.take({ kind: "notice", text });
+      await look();
+    } catch (error) {
+      store.take({ kind: "notice", text: messageOf(error) });
+    }
+  };
+  const look = async (): Promise<void> => {
+    try {
+      store.take({ kind: "snapshot", snapshot: await readSnapshot(await gateway(), systemClock.now()) });
+    } catch (error) {
+      link.gateway?.close();
+      delete link.gateway;
+      store.take({ kind: "unreachable", message: messageOf(error) });
+    }
+  };
+  const screen = render(createElement(TopScreen, { store }), { exitOnCtrlC: false, patchConsole: false });
+  try {
+    const later = (): Promise<boolean> =>
+      new Promise((resolve) =>
+        systemClock.after(EVERY_MS, () => {
+          resolve(false);
+        }),
+      );
+    const leaving = left.promise.then(() => true);
+    do await look();
+    while (!(await Promise.race([leaving, later()])));
+  } finally {
+    screen.unmount();
+    link.gateway?.close();
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof RpcError || error instanceof CliError) return `${error.message} ${error.hint}`;
+  throw error;
+}
