@@ -5,6 +5,7 @@ import type { AnswerText } from "./answerText.js";
 import type { AttachSession } from "./attachSession.js";
 import type { CheckedBootstrap } from "./checkBootstrap.js";
 import type { Heartbeat } from "./heartbeat.js";
+import type { TurnHooks } from "./hooks/turnHooks.js";
 import { turnApprovals } from "./prompts/approvalMode.js";
 import { Approvals } from "./prompts/approvals.js";
 import { Clarifications } from "./prompts/clarifications.js";
@@ -26,6 +27,7 @@ export interface TurnContextParts {
   readonly prompts: PromptTable;
   readonly heartbeat: Heartbeat;
   readonly answer: AnswerText;
+  readonly hooks: TurnHooks;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly random: Random;
@@ -71,7 +73,7 @@ export function createTurnContext(parts: TurnContextParts): TurnContext {
       if (text === "") return Promise.resolve();
       return text.length * 3 <= PIECE_BYTES ? emitPiece(text, channel) : emitLong(text, channel);
     },
-    callTool: createToolCaller({ emit: (event) => session.emit(event), clock, signal, redact }),
+    callTool: createToolCaller({ emit: (event) => session.emit(event), clock, signal, redact, hooks: parts.hooks }),
     approve: (request) => approvals.ask(request),
     ask: (questions) => clarifications.ask(questions),
     sendDirectMessage: (message) => store.sendDirectMessage(message),

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.js";
 import { cutToCodePoints } from "../base/codePoints.js";
 import type { TurnEvent } from "../gen/talaria/types/v1/event.js";
 import { RpcError } from "../rpc/rpcError.js";
+import type { TurnHooks } from "./hooks/turnHooks.js";
 import { showArguments, showResult } from "../base/toolPayload.js";
 
 /** A tool call of a runtime. */
@@ -33,6 +34,8 @@ export interface ToolCallerOptions {
   readonly signal: AbortSignal;
   /** Removes secrets from what viewers see. */
   readonly redact: (text: string) => string;
+  /** Commands that run around each call, with what viewers see of it. */
+  readonly hooks: Pick<TurnHooks, "toolStarted" | "toolCompleted">;
 }
 
 const ID_LIMIT = 256;
@@ -41,7 +44,7 @@ const ID_LIMIT = 256;
 export function createToolCaller(options: ToolCallerOptions): (request: ToolCallRequest) => Promise<ToolOutcome> {
   let count = 0;
   return async (request) => {
-    const { emit, clock, signal, redact } = options;
+    const { emit, clock, signal, redact, hooks } = options;
     signal.throwIfAborted();
     count += 1;
     const id = request.id === undefined || request.id === "" ? `call_${String(count)}` : request.id;
@@ -49,10 +52,20 @@ export function createToolCaller(options: ToolCallerOptions): (request: ToolCall
     const name = cutToCodePoints(request.name === "" ? "tool" : request.name, ID_LIMIT);
     const shown = showArguments(request.arguments, redact);
     await emit({ event: { $case: "toolStarted", value: { toolCallId, name, ...shown } } });
+    await hooks.toolStarted({ callId: toolCallId, name, arguments: shown.arguments });
     const startedAt = clock.monotonic();
     const { result, isError } = await outcomeOf(request.run, signal);
-    const durationMs = BigInt(Math.max(0, Math.round(clock.monotonic() - startedAt)));
-    const value = { toolCallId, name, ...showResult(result, redact), isError, durationMs };
+    const durationMs = Math.max(0, Math.round(clock.monotonic() - startedAt));
+    const end = showResult(result, redact);
+    await hooks.toolCompleted({
+      callId: toolCallId,
+      name,
+      arguments: shown.arguments,
+      result: end.result,
+      isError,
+      durationMs,
+    });
+    const value = { toolCallId, name, ...end, isError, durationMs: BigInt(durationMs) };
     await emit({ event: { $case: "toolCompleted", value } });
     return { id, result, isError };
   };

@@ -5,18 +5,20 @@ import type { Random } from "../base/random.js";
 import { redact as redactText } from "../base/redaction.js";
 import type { SecretRegistry } from "../base/secretRegistry.js";
 import { RpcError } from "../rpc/rpcError.js";
-import { createAnswerText, type AnswerText } from "./answerText.js";
+import { createAnswerText } from "./answerText.js";
 import type { AttachSession } from "./attachSession.js";
 import type { CheckedBootstrap } from "./checkBootstrap.js";
 import { createTurnContext } from "./createTurnContext.js";
+import { createTurnHooks } from "./hooks/turnHooks.js";
 import type { Heartbeat } from "./heartbeat.js";
 import { openOutbox } from "./outbox.js";
 import { PromptTable } from "./prompts/promptTable.js";
 import { makeReceipt } from "./resultReceipt.js";
-import type { RuntimeAnswer, RuntimeLoader } from "./runtimes/runtime.js";
+import type { RuntimeLoader } from "./runtimes/runtime.js";
+import { runTurnRuntime } from "./runTurnRuntime.js";
 import type { StopLatch } from "./stopLatch.js";
 import { StoreClient } from "./storeClient.js";
-import type { TurnContext } from "./turnContext.js";
+import { usageOperation } from "./usageOperation.js";
 import { addUsage, NO_USAGE, type UsageTotals } from "./usageTally.js";
 import type { ResolvedBudgets } from "./workerBudgets.js";
 import type { WorkerLog } from "./workerLog.js";
@@ -78,6 +80,7 @@ export function createTurn(parts: TurnParts): Turn {
     await store.adopt(bootstrap.assignmentSecret, process.pid);
     session.adopted();
     const answerText = createAnswerText();
+    const hooks = createTurnHooks({ bootstrap, environment: process.env, clock, log, signal: stop.signal, redact });
     const context = createTurnContext({
       bootstrap,
       budgets,
@@ -86,6 +89,7 @@ export function createTurn(parts: TurnParts): Turn {
       prompts,
       heartbeat: parts.heartbeat,
       answer: answerText,
+      hooks,
       signal: stop.signal,
       clock,
       random,
@@ -95,7 +99,20 @@ export function createTurn(parts: TurnParts): Turn {
         usage = addUsage(usage, report);
       },
     });
-    const answer = await answerOf(parts, context, answerText);
+    const answer = await runTurnRuntime({
+      bootstrap,
+      session,
+      stop,
+      runtimes: parts.runtimes,
+      context,
+      hooks,
+      streamed: answerText,
+      finalWork: { clock, log, budgetMs: budgets.turnFinalMs, stopped: stop.signal, ownerGone: parts.ownerGone },
+      flushUsage: async () => {
+        const { provider = "", model = "" } = bootstrap.policy.model ?? {};
+        if (usage.reported) await store.persist(usageOperation(usage, { provider, name: model }));
+      },
+    });
     const receipt = makeReceipt({
       answer,
       stopped: stop.isStopped(),
@@ -120,38 +137,6 @@ export function createTurn(parts: TurnParts): Turn {
     },
     run,
   };
-}
-
-async function answerOf(
-  { bootstrap, session, stop, runtimes }: TurnParts,
-  context: TurnContext,
-  streamed: AnswerText,
-): Promise<RuntimeAnswer> {
-  const ready = (model: string): Promise<void> => session.send({ $case: "ready", value: { pid: process.pid, model } });
-  if (stop.isStopped()) {
-    // A turn that is stopped before it is ready never starts: no runtime is loaded for it.
-    await ready("");
-    return { text: "" };
-  }
-  if (bootstrap.workspace !== "") enter(bootstrap.workspace);
-  const runtime = await runtimes(bootstrap.policy.runtime)(context);
-  await ready(runtime.model);
-  if (stop.isStopped()) return { text: "" };
-  try {
-    return await runtime.run(context);
-  } catch (error) {
-    // A runtime that ends by throwing once the turn is stopped has ended as it should.
-    if (stop.isStopped()) return { text: streamed.text };
-    throw error;
-  }
-}
-
-function enter(workspace: string): void {
-  try {
-    process.chdir(workspace);
-  } catch (cause) {
-    throw new RpcError("RUNTIME_CONFIG", { message: "The agent's workspace cannot be entered.", cause });
-  }
 }
 
 async function finishOf(clock: Clock, ms: number, finish: Promise<void>, ownerGone: AbortSignal): Promise<void> {
