@@ -1,6 +1,7 @@
 import { systemRandom, type Random } from "../../base/random.js";
 import { redact } from "../../base/redaction.js";
 import type { ToolDefinition } from "../../gen/talaria/types/v1/policy.js";
+import { connectMcpServers } from "../mcp/connectMcpServers.js";
 import type { TurnContext } from "../turnContext.js";
 import { BackgroundProcesses } from "./backgroundProcesses.js";
 import { runCheckDelivery } from "./checkDeliveryTool.js";
@@ -24,19 +25,17 @@ const OFFERED: Readonly<Record<string, Executor>> = {
 };
 
 /**
- * The tools of a turn: those that the owner offers, then our own that the policy names, or all of them where it names none.
- * Of two with one name the first counts.
+ * The tools of a turn: those that the owner offers, then our own that the policy names, or all of them where it names none, then
+ * those of the agent's MCP servers. Of two with one name the first counts. The caller closes the set.
+ * @throws the reason of the stop where the turn is stopped meanwhile
  */
 export async function createToolSet(context: TurnContext, random: Random = systemRandom): Promise<ToolSource> {
   const { policy, tools: definitions } = context.assignment;
   const offered = definitions.flatMap((definition) => offeredTool(definition, context));
   const own = [clarifyTool(context), ...workspaceTools(context, random), ...delegateTools(context)];
   const chosen = policy.tools.length === 0 ? own : own.filter(({ name }) => policy.tools.includes(name));
-  return {
-    tools: withoutDoubles([...offered, ...chosen]),
-    problems: [],
-    close: () => Promise.resolve(),
-  };
+  const servers = await connectMcpServers(context);
+  return { ...servers, tools: withoutDoubles([...offered, ...chosen, ...servers.tools]) };
 }
 
 function workspaceTools(context: TurnContext, random: Random): readonly Tool[] {

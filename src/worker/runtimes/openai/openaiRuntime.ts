@@ -7,6 +7,7 @@ import type { Runtime, RuntimeAnswer } from "../runtime.js";
 import { CallBudget } from "./callBudget.js";
 import { ModelCaller, type ModelCallerOptions } from "./modelCaller.js";
 import { openModelEndpoint, type ModelEndpoint } from "./modelEndpoint.js";
+import type { PromptImage } from "./promptOf.js";
 import { readImages } from "./readImages.js";
 import { AuxiliaryCalls } from "./recordAuxiliary.js";
 import { runTurn } from "./runTurn.js";
@@ -55,10 +56,15 @@ async function run(context: TurnContext, endpoints: Endpoints, random: Random): 
   const budget = new CallBudget(policy.limits?.maxModelCalls ?? 0);
   const auxiliary = new AuxiliaryCalls();
   const parts = { ...callerParts(context, endpoints, random, context.signal), budget };
-  const images = await readImages(input.attachments);
+  let images: readonly PromptImage[];
+  try {
+    images = await readImages(input.attachments);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    return { text: "", failure: { reason: error.reason, message: error.message, retryable: false } };
+  }
   const toolSet = await createToolSet(context);
   try {
-    for (const problem of toolSet.problems) context.log.warn("a tool cannot be had", { problem });
     return await runTurn({
       context,
       endpoints,
