@@ -19,6 +19,7 @@ export function createProgram(terminal: Terminal, exit: (code: number) => void):
     .enablePositionalOptions()
     .addHelpText("after", EXIT_CODES_HELP)
     .exitOverride()
+    .configureHelp({ minWidthToWrap: 10 })
     .configureOutput({
       writeOut: (text) => {
         terminal.out(text);

@@ -20,6 +20,8 @@ export interface ErrorText {
   readonly message: string;
   /** What to do; empty for nothing. */
   readonly hint: string;
+  /** Shown on lines of their own. */
+  readonly facts?: Readonly<Record<string, string>>;
   /** What is shown only where details are asked for. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -32,8 +34,12 @@ export function reportError(caught: unknown, terminal: Terminal, style: ReportSt
     return EXIT_FAILURE;
   }
   const { message, hint } = error;
-  if (error instanceof CliError) printError(terminal, { reason: error.reason, message, hint }, style);
-  else {
+  if (error instanceof CliError) {
+    const { reason, foreignReason, facts } = error;
+    const cause = error.cause instanceof RpcError ? { cause: error.cause.message, ...error.cause.details } : undefined;
+    const details = cause === undefined ? {} : { details: cause };
+    printError(terminal, { reason: foreignReason ?? reason, message, hint, facts, ...details }, style);
+  } else {
     const { code, retryable } = { code: reasonEntry(error.reason).code, retryable: error.retryable };
     const details = { code, retryable, ...error.details };
     printError(terminal, { reason: error.wireReason ?? error.reason, message, hint, details }, style);
@@ -44,15 +50,16 @@ export function reportError(caught: unknown, terminal: Terminal, style: ReportSt
 /** Writes an error to standard error: on lines for people, or as one JSON value. */
 export function printError(
   terminal: Pick<Terminal, "err" | "paint">,
-  { reason, message, hint, details }: ErrorText,
+  { reason, message, hint, facts = {}, details }: ErrorText,
   { verbose, json }: ReportStyle,
 ): void {
   if (json) {
-    terminal.err(JSON.stringify({ error: { reason, message, hint, ...(verbose ? { details } : {}) } }));
+    terminal.err(JSON.stringify({ error: { reason, message, hint, ...facts, ...(verbose ? { details } : {}) } }));
     return;
   }
   terminal.err(`${terminal.paint("err", ["bold", "red"], reason)}: ${message}`);
   if (hint !== "") terminal.err(`  ${hint}`);
+  for (const [name, value] of Object.entries(facts)) terminal.err(`  ${name}: ${value}`);
   if (!verbose || details === undefined) return;
   for (const [name, value] of Object.entries(details)) {
     terminal.err(`  ${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);

@@ -50,14 +50,19 @@ export function processTerminal(): Terminal {
         const lines = createInterface({ input: stdin, output: stdout });
         const finish = (answer: string | undefined): void => {
           signal.removeEventListener("abort", onAbort);
-          lines.close();
+          // First, because closing counts as the end of the input.
           resolve(answer);
+          lines.close();
         };
         const onAbort = (): void => {
           finish(undefined);
         };
         signal.addEventListener("abort", onAbort, { once: true });
         lines.once("close", onAbort);
+        // While a line is read the terminal hands over the interrupt as a key.
+        lines.on("SIGINT", () => {
+          if (!process.emit("SIGINT")) finish(undefined);
+        });
         lines.question(question, finish);
       }),
     env,

@@ -8,7 +8,8 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
-const command = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+/** Path of the built command. */
+export const talariaCommand = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 /** A fresh home that goes when the test ends, with the given `talaria.yaml`. */
 export function temporaryHome(config = ""): string {
@@ -31,7 +32,7 @@ export interface Ended {
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /** What the command knows of its surroundings: nothing of this user's own homes and contexts. */
-const noSurroundings = {
+export const noSurroundings = {
   TALARIA_HOME: undefined,
   TALARIA_ADDRESS: undefined,
   TALARIA_TOKEN: undefined,
@@ -45,7 +46,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 function start(args: readonly string[], stdin: StdioOptions = "ignore", more: Variables = {}): Child {
   const env = { ...process.env, ...noSurroundings, ...more };
   const stdio = [stdin, "pipe", "pipe"] as StdioOptions;
-  const child = spawn(process.execPath, [command, ...args], { env, stdio }) as unknown as Child;
+  const child = spawn(process.execPath, [talariaCommand, ...args], { env, stdio }) as unknown as Child;
   onTestFinished(() => {
     child.kill("SIGKILL");
   });

@@ -1,7 +1,7 @@
 import { TurnServiceService } from "../../gen/talaria/gateway/v1/turn_service.js";
 import type { AnswerPromptRequest } from "../../gen/talaria/gateway/v1/turn_service.js";
-import type { ApprovalChoice } from "../../gen/talaria/types/v1/prompt.js";
 import {
+  ApprovalChoice,
   approvalChoiceToJSON,
   Prompt,
   promptEndToJSON,
@@ -80,10 +80,19 @@ function choiceName(choice: ApprovalChoice): string {
   return shortName(approvalChoiceToJSON(choice), "APPROVAL_CHOICE_");
 }
 
+const CHOICES = [
+  ApprovalChoice.APPROVAL_CHOICE_ONCE,
+  ApprovalChoice.APPROVAL_CHOICE_SESSION,
+  ApprovalChoice.APPROVAL_CHOICE_ALWAYS,
+  ApprovalChoice.APPROVAL_CHOICE_DENY,
+];
+
 /** The prompt decides what a text means; of one that is not open the gateway says why it takes no answer. */
 function answerOf(text: string, prompt: PromptMessage | undefined): AnswerPromptRequest["answer"] {
+  const named = CHOICES.find((one) => choiceName(one) === text.trim().toLowerCase());
+  if (prompt === undefined && named !== undefined) return { $case: "choice", value: named };
   if (prompt?.request?.$case !== "approval") return { $case: "text", value: text };
-  const choice = prompt.offered.find((one) => choiceName(one) === text.trim().toLowerCase());
+  const choice = prompt.offered.find((one) => one === named);
   if (choice !== undefined) return { $case: "choice", value: choice };
   const offered = answersOf(prompt).join(", ");
   throw new CliError(

@@ -1,23 +1,29 @@
-import { TurnServiceService, SessionUpdate, type Turn } from "../../gen/talaria/gateway/v1/turn_service.js";
-import type { Prompt } from "../../gen/talaria/types/v1/prompt.js";
-import { PromptEnd } from "../../gen/talaria/types/v1/prompt.js";
+import { text as readAll } from "node:stream/consumers";
+
+import { systemClock } from "../../base/clock.js";
+import { SessionUpdate, type Turn, TurnServiceService } from "../../gen/talaria/gateway/v1/turn_service.js";
 import { TurnOutcome } from "../../gen/talaria/types/v1/result.js";
 import { RpcError } from "../../rpc/rpcError.js";
-import { reasonOfNumber } from "../../rpc/reasons.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
 import { EXIT_INTERRUPTED } from "../exitCodes.js";
-import type { GatewayClient } from "../gatewayClient.js";
-import { askPrompt } from "../render/askPrompt.js";
+import { turnSummary } from "../render/turnSummary.js";
 import { TurnView } from "../render/turnView.js";
+import { createPromptQueue, type PromptQueue } from "../run/promptQueue.js";
+import { turnFailure } from "../run/turnFailure.js";
+import { createTurnStopper, type TurnStopper } from "../run/turnStopper.js";
+import { writeUsageFile } from "../run/usageFile.js";
 
 /** A turn as typed. */
 export interface RunOptions {
   readonly agent: string;
+  /** The text; `-` reads standard input. */
   readonly text: string;
   readonly session?: string;
   readonly title?: string;
   readonly requestId?: string;
+  /** Where to write what the turn has used. */
+  readonly usageFile?: string;
 }
 
 /**
@@ -30,53 +36,18 @@ export async function run(context: CommandContext, options: RunOptions): Promise
   const gateway = await context.gateway();
   const { terminal } = context;
   const attended = terminal.canAsk && !context.json;
-  const view = new TurnView(terminal, terminal.outIsTerminal && !context.json);
+  const live = terminal.outIsTerminal && !context.json;
+  const view = new TurnView(terminal, live);
   const leave = new AbortController();
-  const prompts = new Map<string, AbortController>();
-  const stopper = stopOnInterrupt(context, gateway, leave);
-
-  const request = {
-    requestId: options.requestId ?? context.newRequestId(),
-    target:
-      options.session === undefined
-        ? ({ $case: "agent", value: options.agent } as const)
-        : ({ $case: "sessionId", value: options.session } as const),
-    text: options.text,
-    attachmentIds: [],
-    headless: !attended,
-    sessionTitle: options.title ?? "",
-    trace: undefined,
-    answersPrompts: attended,
-  };
+  const stopper = createTurnStopper(context, gateway, leave);
+  const prompts = attended ? createPromptQueue(context, gateway, view) : undefined;
   let ended: Turn | undefined;
   try {
+    const request = await requestOf(context, options, attended);
     for await (const { update } of gateway.stream(TurnServiceService.runTurn, request, { signal: leave.signal })) {
       if (update === undefined) continue;
       if (context.json) context.print(SessionUpdate.toJSON(update), () => "");
-      const change = update.update;
-      switch (change?.$case) {
-        case "inputQueued":
-          stopper.turn = change.value.turn;
-          break;
-        case "turnStarted":
-          stopper.turn = change.value.turn;
-          break;
-        case "events":
-          for (const event of change.value.events) view.show(event);
-          break;
-        case "promptRaised":
-          if (attended && change.value.end === PromptEnd.PROMPT_END_UNSPECIFIED) {
-            answer(context, gateway, view, change.value, prompts);
-          }
-          break;
-        case "promptEnded":
-          prompts.get(change.value.promptId)?.abort();
-          break;
-        case "turnEnded":
-          ended = change.value.turn;
-          break;
-        default:
-      }
+      ended = follow(update, { view, stopper, prompts });
       if (ended !== undefined) break;
     }
   } catch (caught) {
@@ -84,81 +55,89 @@ export async function run(context: CommandContext, options: RunOptions): Promise
     throw caught;
   } finally {
     stopper.end();
-    for (const prompt of prompts.values()) prompt.abort();
+    prompts?.close();
   }
-  if (ended === undefined)
-    throw new CliError("UNKNOWN_ERROR", "The gateway ended the stream before the turn had an outcome.", "");
+  if (ended === undefined) {
+    const hint = "Ask again with the same --request-id: the turn runs once.";
+    throw new CliError("UNKNOWN_ERROR", "The gateway ended the stream before the turn had an outcome.", hint);
+  }
+  if (options.usageFile !== undefined) saveUsage(options.usageFile, ended);
   if (!context.json) view.finish(ended.result?.finalResponse ?? "");
+  if (live) terminal.err(terminal.paint("err", ["dim"], turnSummary(ended)));
   return conclude(ended);
 }
 
-function conclude(turn: Turn): number | undefined {
-  if (turn.outcome === TurnOutcome.TURN_OUTCOME_COMPLETED) return undefined;
-  if (turn.outcome === TurnOutcome.TURN_OUTCOME_INTERRUPTED) return EXIT_INTERRUPTED;
-  const { failure } = turn;
-  const reason = failure === undefined ? undefined : reasonOfNumber(failure.reason);
-  const resets = failure?.resetsAt;
-  const when = resets === undefined ? "" : ` It resets at ${new Date(Number(resets.seconds) * 1_000).toISOString()}.`;
-  const billing = turn.result?.billingBlock?.billingUrl ?? "";
-  const hint = [failure?.hint ?? "", billing === "" ? "" : `Billing: ${billing}`]
-    .filter((part) => part !== "")
-    .join(" ");
-  const message = `${failure?.message ?? "The turn did not complete."}${when}`;
-  throw new CliError(reason ?? "UNKNOWN_ERROR", message, hint);
-}
-
-function answer(
-  context: CommandContext,
-  gateway: GatewayClient,
-  view: TurnView,
-  prompt: Prompt,
-  open: Map<string, AbortController>,
-): void {
-  const withdrawn = new AbortController();
-  open.set(prompt.promptId, withdrawn);
-  const asking = async (): Promise<void> => {
-    view.breakLine();
-    const given = await askPrompt(context.terminal, prompt, withdrawn.signal);
-    if (given === undefined) return;
-    await gateway.call(TurnServiceService.answerPrompt, {
-      requestId: context.newRequestId(),
-      promptId: prompt.promptId,
-      answer: given,
-    });
+async function requestOf(context: CommandContext, options: RunOptions, attended: boolean) {
+  return {
+    requestId: options.requestId ?? context.newRequestId(),
+    target:
+      options.session === undefined
+        ? ({ $case: "agent", value: options.agent } as const)
+        : ({ $case: "sessionId", value: options.session } as const),
+    text: options.text === "-" ? await readAll(process.stdin) : options.text,
+    attachmentIds: [],
+    headless: !attended,
+    sessionTitle: options.title ?? "",
+    trace: undefined,
+    answersPrompts: attended,
   };
-  asking().catch((caught: unknown) => {
-    context.terminal.err(caught instanceof Error ? caught.message : String(caught));
-  });
 }
 
-interface Stopper {
-  /** The turn that an interrupt stops. */
-  turn: Turn | undefined;
-  end(): void;
+interface Followers {
+  readonly view: TurnView;
+  readonly stopper: TurnStopper;
+  readonly prompts: PromptQueue | undefined;
 }
 
-function stopOnInterrupt(context: CommandContext, gateway: GatewayClient, leave: AbortController): Stopper {
-  let asked = false;
-  const onInterrupt = (): void => {
-    const executionId = stopper.turn?.executionId ?? "";
-    if (asked || executionId === "") {
-      leave.abort();
-      return;
+/** Shows one update. @returns the turn where it has ended. */
+function follow({ update }: SessionUpdate, { view, stopper, prompts }: Followers): Turn | undefined {
+  switch (update?.$case) {
+    case "inputQueued": {
+      const { turn } = update.value;
+      stopper.seen(turn);
+      const before = (turn?.position ?? 0) - 1;
+      if (before > 0) view.note(`Waiting behind ${String(before)} ${before === 1 ? "input" : "inputs"}.`);
+      return undefined;
     }
-    asked = true;
-    context.terminal.err("Stopping the turn; interrupt again to leave it.");
-    gateway
-      .call(TurnServiceService.stopTurn, { requestId: context.newRequestId(), executionId })
-      .catch((caught: unknown) => {
-        context.terminal.err(caught instanceof Error ? caught.message : String(caught));
-      });
-  };
-  const stopper: Stopper = {
-    turn: undefined,
-    end() {
-      process.removeListener("SIGINT", onInterrupt);
-    },
-  };
-  process.on("SIGINT", onInterrupt);
-  return stopper;
+    case "turnStarted":
+      stopper.seen(update.value.turn);
+      return undefined;
+    case "events":
+      for (const event of update.value.events) view.show(event);
+      return undefined;
+    case "promptRaised":
+      prompts?.raise(update.value);
+      return undefined;
+    case "promptEnded":
+      prompts?.end(update.value);
+      return undefined;
+    case "turnEnded":
+      return update.value.turn;
+    default:
+      return undefined;
+  }
+}
+
+function saveUsage(file: string, turn: Turn): void {
+  try {
+    writeUsageFile(file, turn);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    const hint = "The turn has ended all the same: do not run it again for this.";
+    throw new CliError("STORAGE_UNAVAILABLE", `The usage cannot be written to ${file}: ${code}.`, hint, {
+      cause: error,
+    });
+  }
+}
+
+function conclude(turn: Turn): number | undefined {
+  switch (turn.outcome) {
+    case TurnOutcome.TURN_OUTCOME_COMPLETED:
+      return undefined;
+    case TurnOutcome.TURN_OUTCOME_INTERRUPTED:
+    case TurnOutcome.TURN_OUTCOME_CANCELLED:
+      return EXIT_INTERRUPTED;
+    default:
+      throw turnFailure(turn, systemClock.now());
+  }
 }

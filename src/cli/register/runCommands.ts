@@ -6,10 +6,11 @@ export const addRunCommands: Register = (program, { run, example }) => {
     example(
       program
         .command("run <agent> <text...>")
-        .description("run a turn; piped, only the answer is printed")
+        .description("run a turn; piped, only the answer is printed; the text - is read from standard input")
         .option("--session <id>", "go on in this session of the agent")
         .option("--title <title>", "title of the session that is made")
-        .option("--request-id <key>", "repeat a request with its key: the turn runs once"),
+        .option("--request-id <key>", "repeat a request with its key: the turn runs once")
+        .option("--usage-file <file>", "write what the turn has used, as JSON"),
       'run main "Say hello"',
     ),
     async (context, agent: string, text: string[], options: object) =>
