@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { StorageError } from "../../src/base/storageError.js";
 import { SessionServiceService } from "../../src/gen/talaria/gateway/v1/session_service.js";
 import { Reason } from "../../src/gen/talaria/reason/v1/reason.js";
-import { ClarifyRequest } from "../../src/gen/talaria/types/v1/prompt.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import type { Command } from "../../src/store/command.js";
 import { commitResult } from "../../src/store/turns/commitResult.js";
@@ -104,30 +103,4 @@ test("A2-5 a store that cannot keep a result puts the outcome off, and one that 
   expect(ended.message).not.toContain("nobody expected this");
   expect(run.kinds.filter((kind) => kind === "turnEnded")).toHaveLength(1);
   expect((await client.say(await sessionOf(run), "goes on").outcome()).answer).toBe("goes on");
-});
-
-test("OW-R40 a prompt that nobody saw when it was raised waits for whoever comes", async () => {
-  const { client, connect } = gateway();
-  const run = client.run("foreign", "hello");
-  const sessionId = await sessionOf(run);
-  const worker = await workers.next();
-  await worker.running();
-  run.cancel();
-  await run.ended();
-  const request = ClarifyRequest.fromPartial({ question: { questionId: "q", text: "Which?" }, position: 1, total: 1 });
-  worker.send({ $case: "clarify", value: { promptId: "p", request } });
-  const late = connect().watch(sessionId, { answersPrompts: true });
-  const raised = await late.until("the prompt", () =>
-    late.items
-      .flatMap(({ update }) => {
-        if (update?.$case === "snapshot") return update.value.prompts;
-        return update?.$case === "promptRaised" ? [update.value] : [];
-      })
-      .at(0),
-  );
-  await client.reply(raised.promptId, "that one");
-  expect(await worker.next("clarifyAnswer")).toMatchObject({ promptId: "p", text: "that one" });
-  worker.result({ finalResponse: "answered" });
-  expect((await late.outcome()).answer).toBe("answered");
-  late.cancel();
 });

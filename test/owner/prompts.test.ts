@@ -97,34 +97,6 @@ test("an answer of the other kind is refused and the prompt stays open", async (
   expect((await run.outcome()).answer).toContain("left");
 });
 
-test("OW-R34 OW-R26 OC-13 a prompt waits for a viewer that has gone and comes back", async () => {
-  const { client, connect } = gateway();
-  const run = client.run("echo", "!ask Still there?");
-  const { promptId } = await run.next("promptRaised");
-  const sessionId = await sessionOf(run);
-  run.cancel();
-  await run.ended();
-  const back = connect().watch(sessionId, { answersPrompts: true });
-  const snapshot = await back.next("snapshot");
-  expect(snapshot.prompts.map((prompt) => prompt.promptId)).toEqual([promptId]);
-  await client.reply(promptId, "yes");
-  expect((await back.outcome()).answer).toContain("yes");
-  back.cancel();
-});
-
-test("OW-R38 SY-3 an approval expires after its time: its command does not run, the turn goes on", async () => {
-  const { client } = gateway();
-  const begun = performance.now();
-  const run = client.run("echo", "!approve rm\n!say went on");
-  await run.next("promptRaised");
-  expect((await run.next("promptEnded")).end).toBe(PromptEnd.PROMPT_END_EXPIRED);
-  expect(performance.now() - begun).toBeGreaterThan(1_450);
-  const ended = await run.outcome();
-  expect(ended.outcome).toBe("COMPLETED");
-  expect(ended.answer).toContain("went on");
-  expect(ended.answer).not.toContain("approved");
-});
-
 test("F19 a seventeenth prompt is refused to the worker and the turn goes on; each end frees a place", async () => {
   const { run, worker } = await beginRunning();
   for (let index = 1; index <= 17; index += 1) ask(worker, `p${String(index)}`);

@@ -134,42 +134,6 @@ test("OW51 a Stop long after hello has its whole window", async () => {
   expect(performance.now() - begun).toBeGreaterThan(550);
 });
 
-test("OW-R19 Stop reaches the worker and the launcher before it", async () => {
-  const { run, worker } = await begin("launched");
-  await worker.running();
-  await run.reached(TurnPhase.TURN_PHASE_RUNNING);
-  const launcher = readProcess(worker.launched.pid)?.parentPid ?? 0;
-  expect(launcher).not.toBe(process.pid);
-  await gateway().client.stop(await run.started());
-  expect((await run.outcome()).outcome).toBe("FAILED");
-  await gone(worker.launched.pid);
-  await gone(launcher);
-});
-
-test("OW-R27 Stop ends a waiting approval at once, and its command does not run", async () => {
-  const { client } = gateway();
-  const run = client.run("echo", "!approve rm -r everything\n!say never");
-  const { promptId } = await run.next("promptRaised");
-  await client.stop(await run.started());
-  const ended = await run.outcome();
-  expect(ended).toMatchObject({ outcome: "INTERRUPTED", reason: "TURN_STOPPED" });
-  expect(ended.answer).not.toContain("approved");
-  expect((await run.next("promptEnded")).end).toBe(3);
-  expect(await refusalOf(client.choose(promptId, ApprovalChoice.APPROVAL_CHOICE_ONCE))).toBe("PROMPT_ALREADY_RESOLVED");
-});
-
-test("OW-R28 no tool starts after Stop has been acknowledged", async () => {
-  const { client } = gateway();
-  const run = client.run("echo", "!tool one {} => 1\n!say waits\n!sleep 60000\n!tool two {} => 2");
-  await run.saw("waits");
-  await client.stop(await run.started());
-  await run.outcome();
-  const started = run.items
-    .flatMap(({ update }) => (update?.$case === "events" ? update.value.events : []))
-    .flatMap(({ event }) => (event?.$case === "toolStarted" ? [event.value.name] : []));
-  expect(started).toEqual(["one"]);
-});
-
 test("SY-8 Stop names one execution and touches no other", async () => {
   const { client } = gateway();
   const [one, two] = [client.run("echo", "!approve a"), client.run("echo", "!approve b")];

@@ -56,20 +56,6 @@ test("OW53 the same request replays its turn, running and ended; other content u
   expect(gateway().rows("SELECT 1 FROM inputs WHERE request_id = ?", requestId)).toHaveLength(1);
 });
 
-test("OW-R8 a caller that leaves does not end its turn; the receipt is had by key", async () => {
-  const { client, connect } = gateway();
-  const requestId = randomUUID();
-  const leaving = connect();
-  const run = leaving.run("echo", "!approve rm -r build\n!say kept", { requestId });
-  const { promptId } = await run.next("promptRaised");
-  run.cancel();
-  await run.ended();
-  const back = client.run("echo", "!approve rm -r build\n!say kept", { requestId });
-  expect((await back.next("promptRaised")).promptId).toBe(promptId);
-  await client.choose(promptId, 1);
-  expect(await back.outcome()).toMatchObject({ outcome: "COMPLETED", reason: "" });
-});
-
 test("AD-1 inputs that come at once for one session run in the order of their arrival, one at a time", async () => {
   const { client } = gateway();
   const first = client.run("echo", "0");

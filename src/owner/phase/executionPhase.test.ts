@@ -59,11 +59,16 @@ test("a fault loses every phase that has not ended; Stop interrupts only what do
 
 test("TE-4 whatever happens in whatever order, an ended phase is never left and a result comes once", () => {
   fc.assert(
-    fc.property(fc.array(fc.constantFrom(...events), { maxLength: 40 }), (order) => {
+    fc.property(fc.array(fc.tuple(fc.constantFrom(...events), fc.nat()), { maxLength: 40 }), (order) => {
       let phase: ExecutionPhase = "spawned";
       let results = 0;
       let ends = 0;
-      for (const event of order) {
+      for (const [anything, choice] of order) {
+        // Mostly one that gets on: of events at random few come to a result.
+        const onwards = events.filter(
+          (one) => one !== "stop" && one !== "fault" && nextPhase(phase, one) !== undefined,
+        );
+        const event = choice % 4 === 0 ? anything : (onwards[choice % (onwards.length || 1)] ?? anything);
         const next: ExecutionPhase | undefined = nextPhase(phase, event);
         if (next === undefined) continue;
         expect(isEnded(phase)).toBe(false);
