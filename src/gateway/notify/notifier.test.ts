@@ -90,3 +90,50 @@ test("without a command nothing runs", async () => {
   notifier.notify(unknown("inp_1"));
   await notifier.close();
 });
+
+test("what is claimed elsewhere, or cannot be claimed, is not run, and what waits at the end is not claimed", async () => {
+  const out = join(folder, "out");
+  const notifier = notifierOf(`cat >> ${out}`);
+  const claimed: string[] = [];
+  const claim = (inputId: string, answer: () => Promise<boolean>) => () => {
+    claimed.push(inputId);
+    return answer();
+  };
+  notifier.notify(
+    unknown("inp_1"),
+    claim("inp_1", () => Promise.resolve(false)),
+  );
+  notifier.notify(
+    unknown("inp_2"),
+    claim("inp_2", () => Promise.reject(new Error("the store is closed"))),
+  );
+  notifier.notify(
+    unknown("inp_3"),
+    claim("inp_3", () => Promise.resolve(true)),
+  );
+  expect((await lines(out, 1)).map((line) => (JSON.parse(line) as { inputId: string }).inputId)).toEqual(["inp_3"]);
+  await notifier.close();
+  expect(claimed).toEqual(["inp_1", "inp_2", "inp_3"]);
+
+  const hanging = notifierOf(`echo begun >> ${out}.2; sleep 60`);
+  hanging.notify(unknown("inp_4"));
+  hanging.notify(
+    unknown("inp_5"),
+    claim("inp_5", () => Promise.resolve(true)),
+  );
+  await lines(`${out}.2`, 1);
+  await hanging.close();
+  expect(claimed).not.toContain("inp_5");
+});
+
+test("without a command a notification is claimed, so that none waits for a command that comes later", async () => {
+  const notifier = createNotifier({ command: undefined, environment: {}, clock: systemClock, log: silentLogger() });
+  const claimed = new Promise<void>((resolve) => {
+    notifier.notify(unknown("inp_1"), () => {
+      resolve();
+      return Promise.resolve(true);
+    });
+  });
+  await claimed;
+  await notifier.close();
+});

@@ -27,27 +27,41 @@ const MAX_WAITING = 1_000;
 
 /** Runs the operator's notification command. */
 export interface Notifier {
-  /** Queues one run of the command, which reads the notification as one line of JSON. Never throws. */
-  notify(notification: Notification): void;
+  /**
+   * Queues one run of the command, which reads the notification as one line of JSON. Never throws.
+   * @param claim called right before the run; where it says false, or fails, the command is not run.
+   */
+  notify(notification: Notification, claim?: () => Promise<boolean>): void;
   /** Drops what waits, and resolves when the run that goes on has ended or was killed. */
   close(): Promise<void>;
 }
 
 /** Makes a notifier that runs its command for one notification after another. A command that fails or hangs harms nobody. */
 export function createNotifier({ command, environment, clock, log }: NotifierOptions): Notifier {
-  const waiting: Notification[] = [];
+  const waiting: { readonly notification: Notification; readonly claim: () => Promise<boolean> }[] = [];
   let running: Promise<void> | undefined;
   let end = (): void => undefined;
+  let closed = false;
 
   const run = async (program: string, args: readonly string[]): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const notification = next;
+      const { notification, claim } = next;
+      try {
+        if (!(await claim())) continue;
+      } catch (error) {
+        log.warn(
+          { err: error, kind: notification.kind },
+          "a notification could not be claimed; the command was not run",
+        );
+        continue;
+      }
       await new Promise<void>((resolve) => {
         const child = spawn(program, args, {
           env: scrubbedEnvironment(environment),
           stdio: ["pipe", "ignore", "ignore"],
         });
         end = () => child.kill("SIGKILL");
+        if (closed) end();
         const cancel = clock.after(LIMIT_MS, end);
         const finish = (problem: unknown): void => {
           cancel();
@@ -67,17 +81,24 @@ export function createNotifier({ command, environment, clock, log }: NotifierOpt
   };
 
   return {
-    notify(notification) {
+    notify(notification, claim = () => Promise.resolve(true)) {
       const [program, ...args] = command ?? [];
-      if (program === undefined) return;
+      if (program === undefined) {
+        // Nobody is to be notified, also not by a command that is configured later.
+        claim().catch((error: unknown) => {
+          log.warn({ err: error, kind: notification.kind }, "a notification could not be claimed");
+        });
+        return;
+      }
       if (waiting.length >= MAX_WAITING) {
         log.error({ kind: notification.kind }, "too many notifications wait; one was dropped");
         return;
       }
-      waiting.push(notification);
+      waiting.push({ notification, claim });
       running ??= run(program, args);
     },
     async close() {
+      closed = true;
       waiting.length = 0;
       end();
       await running;

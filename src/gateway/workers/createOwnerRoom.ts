@@ -55,12 +55,12 @@ export function createOwnerRoom(
       effects: ({ changed, dead }) => {
         onDeliveriesChanged(changed, dead);
       },
-      unknownOutcome: (inputId) => {
+      unknownOutcome: async (inputId, claim) => {
         const turn = readTurn(store.reader, inputId);
-        events.publish({ $case: "unknownOutcome", value: { turn } });
         const sessionId = turn?.sessionId ?? "";
         const agent = findSession(store.reader, sessionId)?.agent ?? "";
-        notifier.notify({ kind: "unknown_outcome", inputId, sessionId, agent });
+        notifier.notify({ kind: "unknown_outcome", inputId, sessionId, agent }, () => claim("command"));
+        if (await claim("event")) events.publish({ $case: "unknownOutcome", value: { turn } });
       },
       workerTrouble: (agent, error) => {
         events.publish({ $case: "workerTrouble", value: { agent, failure: toFailure(failureOf(error)) } });

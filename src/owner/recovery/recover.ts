@@ -6,6 +6,7 @@ import { failureOf } from "../../rpc/wire/failure.js";
 import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
 import { abandonedExecutions, abandonedLaunches, type LaunchRow } from "../../store/queries/turns.js";
 import { findSession } from "../../store/queries/sessions.js";
+import { untoldOutcomes } from "../../store/queries/untoldOutcomes.js";
 import type { Store } from "../../store/store.js";
 import { endLaunch } from "../../store/turns/endLaunch.js";
 import type { ExecutionRow } from "../../store/turns/executionRow.js";
@@ -15,6 +16,8 @@ import { ProcessGroup } from "../launch/processGroup.js";
 import { judgeResult } from "../result/judgeResult.js";
 import { lossOutcome } from "../turn/lossOutcome.js";
 import { storeResult } from "../turn/storeResult.js";
+import { tellUnknown } from "../turn/tellUnknown.js";
+import type { TurnListeners } from "../turn/turnParts.js";
 import { outboxDirectory, outboxKey, readOutbox, removeOutbox } from "./outbox.js";
 
 /** What recovery works with. */
@@ -26,13 +29,13 @@ export interface RecoveryParts {
   readonly outboxesDir: string;
   /** Told after each commit. */
   readonly effects: (effects: DeliveryEffects) => void;
-  /** Told of each turn whose outcome is unknown. */
-  readonly unknownOutcome: (inputId: string) => void;
+  /** Told of each turn whose outcome is unknown and was not told before. */
+  readonly unknownOutcome: TurnListeners["unknownOutcome"];
 }
 
 /**
  * Settles what earlier epochs left behind: first nothing of their processes is left, then every turn of theirs has its one outcome
- * (from the worker's outbox where it kept a result, else unknown), then their sessions are free. Each step is one commit
+ * (from the worker's outbox where it kept a result, else unknown), then their sessions are free and what nobody was told is told. Each step is one commit
  * and none is repeated, so it may be killed anywhere and run again.
  */
 export async function recover(parts: RecoveryParts): Promise<void> {
@@ -41,6 +44,7 @@ export async function recover(parts: RecoveryParts): Promise<void> {
   await Promise.all(launches.map((launch) => sweep(parts, launch)));
   const executions = abandonedExecutions(store.reader, store.epoch);
   for (const execution of executions) await settle(parts, execution);
+  for (const inputId of untoldOutcomes(store.reader)) await tellUnknown(parts, parts.unknownOutcome, log, inputId);
   if (launches.length + executions.length > 0) {
     log.info({ launches: launches.length, executions: executions.length }, "recovered from an earlier start");
   }
@@ -104,14 +108,12 @@ async function commitFromOutbox(parts: RecoveryParts, execution: ExecutionRow, d
 }
 
 async function lose(parts: RecoveryParts, execution: ExecutionRow): Promise<void> {
-  const { store, clock, effects, unknownOutcome } = parts;
+  const { store, clock, effects } = parts;
   const settled = await store.writer.execute(loseExecution, {
     executionId: execution.execution_id,
     outcome: lossOutcome({ phase: "lost", stopped: false, toolOpen: false, ownerDied: true }),
     failure: failureOf(new RpcError("OWNER_LOST")),
     now: clock.now(),
   });
-  if (settled.kind !== "lost") return;
-  effects(settled.effects);
-  unknownOutcome(execution.input_id);
+  if (settled.kind === "lost") effects(settled.effects);
 }

@@ -8,6 +8,7 @@ import type { SecretRegistry } from "../../base/secretRegistry.js";
 import type { ToolDefinition } from "../../gen/talaria/types/v1/policy.js";
 import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
 import type { Store } from "../../store/store.js";
+import type { Telling } from "../../store/turns/claimTelling.js";
 import type { Launcher } from "../launch/launcher.js";
 import type { WorkerPool } from "../pool/workerPool.js";
 import type { SessionHub } from "../watch/sessionHub.js";
@@ -25,8 +26,11 @@ export interface TurnOffer {
 export interface TurnListeners {
   /** Deliveries that changed and sessions that got inputs, after their commit. */
   readonly effects: (effects: DeliveryEffects) => void;
-  /** A turn's outcome is unknown; once for each. */
-  readonly unknownOutcome: (inputId: string) => void;
+  /**
+   * A turn's outcome is unknown. `claim` is called right before it is told in one of the ways; false where that was done before. May be
+   * called again at the next start, for what was not told.
+   */
+  readonly unknownOutcome: (inputId: string, claim: (telling: Telling) => Promise<boolean>) => Promise<void> | void;
   /** A worker could not be started or proved. */
   readonly workerTrouble: (agent: string, error: unknown) => void;
   /** A prompt waits for a person. */

@@ -34,6 +34,7 @@ import { settleLoss } from "./settleLoss.js";
 import { eventsUpdate } from "./shownEvents.js";
 import { stopReason } from "./stopReason.js";
 import { storeResult } from "./storeResult.js";
+import { tellUnknown } from "./tellUnknown.js";
 import { turnDesk } from "./turnDesk.js";
 import { turnBounds } from "./turnBounds.js";
 import type { TurnParts } from "./turnParts.js";
@@ -88,7 +89,7 @@ export class TurnRun {
     this.#slot = slot;
     this.#log = parts.log.child({ execution: executionId, agent: claimed.agent });
     this.#force = new WorkerForce(this, this.#log);
-    this.#seat = new WorkerSeat({ parts, program, agent: claimed.agent, log: this.#log, turn: this.#seatTurn() });
+    this.#seat = new WorkerSeat({ parts, program, claimed, log: this.#log, turn: this.#seatTurn() });
     const { store, clock, listeners } = parts;
     this.children = new ChildDesk({ store, clock, listeners, log: this.#log, slot, runTurn });
     this.desk = turnDesk(parts, {
@@ -334,13 +335,20 @@ export class TurnRun {
     if (settled !== undefined) this.#settled();
     if (settled?.kind === "lost") {
       listeners.effects(settled.effects);
-      if (outcome === "unknown") listeners.unknownOutcome(this.claimed.input.input_id);
+      if (outcome === "unknown") this.#tellUnknown();
     }
     this.link?.close(
       outcome === "interrupted" ? CloseReason.CLOSE_REASON_STOPPED : CloseReason.CLOSE_REASON_PROTOCOL,
       error,
     );
     this.#over.resolve();
+  }
+
+  #tellUnknown(): void {
+    const { unknownOutcome } = this.#parts.listeners;
+    tellUnknown(this.#parts, unknownOutcome, this.#log, this.claimed.input.input_id).catch((error: unknown) => {
+      this.#log.error({ err: error }, "an unknown outcome could not be told; the next start will");
+    });
   }
 
   #settled(): void {

@@ -70,6 +70,12 @@ CREATE INDEX inputs_lane ON inputs (session_id, sequence) WHERE state = 'queued'
 CREATE INDEX inputs_session ON inputs (session_id, sequence);
 CREATE INDEX inputs_execution ON inputs (execution_id) WHERE execution_id IS NOT NULL;
 
+CREATE TABLE untold (
+  input_id TEXT NOT NULL REFERENCES inputs (input_id) ON DELETE CASCADE,
+  telling TEXT NOT NULL CHECK (telling IN ('event', 'command')),
+  PRIMARY KEY (input_id, telling)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE executions (
   execution_id TEXT PRIMARY KEY,
   session_id TEXT NOT NULL REFERENCES sessions (session_id) ON DELETE CASCADE,

@@ -24,7 +24,7 @@ export type ExecutionLossResult =
 
 /**
  * Settles an execution that was lost or stopped before it gave a result. An unknown outcome pauses its session where the
- * session says so.
+ * session says so, and waits to be told.
  */
 export const loseExecution = defineCommand<ExecutionLoss, ExecutionLossResult>({
   name: "execution.lose",
@@ -34,6 +34,9 @@ export const loseExecution = defineCommand<ExecutionLoss, ExecutionLossResult>({
     if (execution.outcome !== null) return { kind: "settled_before", outcome: execution.outcome };
     tx.run("UPDATE executions SET state = 'lost' WHERE execution_id = ?", executionId);
     const effects = settleTurn(tx, { execution, outcome, failure, stopped, text: "", now });
+    if (outcome === "unknown") {
+      tx.run("INSERT INTO untold (input_id, telling) VALUES (?1, 'event'), (?1, 'command')", execution.input_id);
+    }
     const session = tx.get<{ on_unknown: string }>(
       "SELECT on_unknown FROM sessions WHERE session_id = ?",
       execution.session_id,
