@@ -1,6 +1,7 @@
 import { systemClock } from "../base/clock.js";
 import { systemRandom } from "../base/random.js";
 import { SecretRegistry } from "../base/secretRegistry.js";
+import { endGroup } from "./endGroup.js";
 import { EXIT_CODES } from "./exitCodes.js";
 import { createLifeline } from "./lifeline.js";
 import { runWorker } from "./worker.js";
@@ -34,5 +35,6 @@ export async function runWorkerProcess({ program, lifelineScript, keepCode }: Wo
   const parts = { socketPath, lifeline, secrets, log, clock: systemClock, random: systemRandom, program };
   const code = await runWorker({ ...parts, practised: keepCode });
   if (code === EXIT_CODES.finished) keepCode();
+  if (code === EXIT_CODES.ownerGone) endGroup(process.pid);
   process.exit(code);
 }
