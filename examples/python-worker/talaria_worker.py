@@ -64,6 +64,12 @@ class Worker:
             self.__dict__.update(facts)
             self.changed.notify_all()
 
+    def advance(self, phase):
+        with self.changed:
+            if self.phase in OVER:
+                raise Stopped
+            self.phase = phase
+
     def wait(self, condition, timeout=None):
         with self.changed:
             return self.changed.wait_for(condition, timeout)
@@ -157,10 +163,10 @@ class Worker:
             adopt = st.AdoptRequest(fence=fence, assignment_secret=boot.assignment_secret, pid=os.getpid())
             adopted = self.call(self.store.Adopt, adopt)
             self.fence, self.persisted = adopted.fence, adopted.last_sequence
-            self.change(phase="running")
+            self.advance("running")
             self.send(ready=ow.Ready(pid=os.getpid()))
             result = self.receipt(self)
-            self.change(phase="result")
+            self.advance("result")
             self.send(result=ow.Result(result=result))
             if not self.wait(lambda: self.finish, self.budget("finish_wait", 30)):
                 return self.give_up("REASON_DEADLINE_EXCEEDED", "No finish came.")

@@ -91,7 +91,7 @@ class Turn:
         """Runs the input. Returns the answer and, where the turn failed, why."""
         verb, _, rest = self.boot.input.text.partition(" ")
         if verb == "!fail":
-            return "", rest
+            return "", rest.split(" ", 1)
         verbs = {"!ask": self.question, **{f"!{it.__name__}": it for it in
                  (self.tool, self.approve, self.sleep, self.append, self.repeat, self.flood)}}
         answer = verbs[verb](rest) if verb in verbs else self.boot.input.text
@@ -107,7 +107,7 @@ def receipt(worker):
     result = res.TurnResult(failed=error is not None, interrupted=worker.stopped, session_id=worker.boot.session_id)
     result.completed = not (result.failed or result.interrupted)
     if error is not None:
-        result.error, result.failure_reason = error[:4_096], Reason.Value("REASON_RUNTIME_FAILED")
+        result.failure_reason, result.error = Reason.Value(f"REASON_{error[0]}"), error[1][:4_096]
     elif len(encoded := text.encode()) <= MIB:
         result.final_response = text
     else:  # Too long for the receipt: it goes ahead in pieces, and the receipt refers to it.

@@ -11,6 +11,7 @@ import {
   DeltaChannel,
   MessageRole,
   serveWorker,
+  type Reason,
   type RuntimeAnswer,
   type WorkerTurn,
 } from "talaria/worker";
@@ -60,8 +61,9 @@ const VERBS: Readonly<Record<string, Verb>> = {
     }
     return "flooded";
   },
-  async fail(_turn, message) {
-    return { text: "", failure: { reason: "RUNTIME_FAILED", message } };
+  async fail(_turn, rest) {
+    const [, reason = "", message = ""] = /^(\S+) (.*)$/s.exec(rest) ?? [];
+    return { text: "", failure: { reason: reason as Reason, message } };
   },
 };
 

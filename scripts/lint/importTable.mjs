@@ -11,6 +11,7 @@ export const table = {
   worker: ["base", "gen", "rpc"],
   dm: ["base", "gen", "rpc", "store"],
   connector: ["base", "gen", "rpc"],
+  conformance: ["base", "gen", "rpc"],
   gateway: ["base", "gen", "rpc", "store", "owner", "dm"],
   client: ["base", "gen", "rpc"],
   cli: ["base", "gen", "rpc", "client"],
@@ -20,6 +21,7 @@ export const table = {
 export const exceptions = [
   { files: /^src\/cli\/commands\/serve[^/]*(\/.*)?$/, room: "gateway" },
   { files: /^src\/cli\/commands\/relay[^/]*(\/.*)?$/, room: "connector" },
+  { files: /^src\/cli\/commands\/conformance[^/]*(\/.*)?$/, room: "conformance" },
 ];
 
 const testFile = /\.test\.ts$/;

@@ -1,6 +1,7 @@
 import type { Register } from "./commandKit.js";
 import { addAgentCommands } from "./register/agentCommands.js";
 import { addCompletionCommands } from "./register/completionCommands.js";
+import { addConformanceCommands } from "./register/conformanceCommands.js";
 import { addContextCommands } from "./register/contextCommands.js";
 import { addDmCommands } from "./register/dmCommands.js";
 import { addHomeCommands } from "./register/homeCommands.js";
@@ -27,5 +28,6 @@ export const registrations: readonly Register[] = [
   addRelayCommands,
   addTokenCommands,
   addContextCommands,
+  addConformanceCommands,
   addCompletionCommands,
 ];

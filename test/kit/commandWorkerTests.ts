@@ -49,7 +49,7 @@ export function commandWorkerTests(test: TestAPI | TestAPI["skip"], gateway: () 
 
   test("a failure is a failed turn, and what goes wrong in it ends the worker with a reason", async () => {
     const { client } = gateway();
-    expect(await client.run("example", "!fail it broke").outcome()).toMatchObject({
+    expect(await client.run("example", "!fail RUNTIME_FAILED it broke").outcome()).toMatchObject({
       outcome: "FAILED",
       reason: "RUNTIME_FAILED",
       message: "it broke",
