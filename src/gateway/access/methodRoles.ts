@@ -45,6 +45,7 @@ export const METHOD_ROLES: Readonly<Record<string, ClientRole>> = {
   [`${admin}ListDestinations`]: "reader",
   [`${admin}HoldDestination`]: "operator",
   [`${admin}ReleaseDestination`]: "operator",
+  [`${admin}Reload`]: "operator",
   [`${admin}Drain`]: "operator",
 
   [`${messages}SendDirectMessage`]: "client",

@@ -12,6 +12,7 @@ import { readStatus } from "../../store/queries/status.js";
 import { type DeliveryTotals, readDeliveryTotals } from "../../store/deliveries/deliveryTotals.js";
 import { requestIdField } from "../edge/fields.js";
 import { fromDuration, toDuration, toTimestamp } from "../../rpc/wire/times.js";
+import { agentProblems, reloadMethod } from "../agents/reloadAgents.js";
 import type { GatewayContext, GatewayRooms } from "../gatewayContext.js";
 import type { GatewayControl } from "../gatewayControl.js";
 import type { OpenListener } from "../gatewayListeners.js";
@@ -67,7 +68,7 @@ export function createAdminService(
           openPrompts: counts.openPrompts,
           pausedSessions: counts.pausedSessions,
           loopDelayP99: toDuration(loopDelay.p99Ms()),
-          problems: [],
+          problems: agentProblems(context),
         };
       },
     }),
@@ -87,6 +88,7 @@ export function createAdminService(
       handle: async () => ({ destinations: [...rooms.dm.overview.destinations()] }),
     }),
     ...peerMethods(rooms.dm, listeners),
+    reload: reloadMethod(context),
     drain: defineUnary({
       schema: z.object({
         requestId: requestIdField,

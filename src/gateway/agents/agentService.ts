@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 
 import type { AgentConfig } from "../../base/config/agentConfig.js";
+import type { InvalidAgent } from "../../base/config/readAgents.js";
 import { AgentServiceService, type Agent } from "../../gen/talaria/gateway/v1/agent_service.js";
 import type { ServiceImplementation } from "../../rpc/harness/implementService.js";
 import { implementService } from "../../rpc/harness/implementService.js";
@@ -33,10 +34,14 @@ export function createAgentService(
       async handle({ pageSize, pageToken }) {
         const after = tokens.read(["agents"], pageToken)?.[0];
         const size = pageSizeOf(pageSize);
-        const rest = agents.list().filter(({ name }) => after === undefined || name > String(after));
+        const known = [
+          ...agents.list().map((agent) => toAgent(agent, reader)),
+          ...agents.invalid().map((agent) => toDisabled(agent, reader)),
+        ].sort((a, b) => (a.name < b.name ? -1 : 1));
+        const rest = known.filter(({ name }) => after === undefined || name > String(after));
         const cut = cutPage(rest, size);
         return {
-          agents: cut.page.map((agent) => toAgent(agent, reader)),
+          agents: [...cut.page],
           nextPageToken: cut.last === undefined ? "" : tokens.make(["agents"], [cut.last.name]),
         };
       },
@@ -44,7 +49,10 @@ export function createAgentService(
 
     getAgent: defineUnary({
       schema: z.object({ name: named }),
-      handle: async ({ name }) => ({ agent: toAgent(agents.require(name), reader) }),
+      async handle({ name }) {
+        const broken = agents.invalid().find((one) => one.name === name);
+        return { agent: broken === undefined ? toAgent(agents.require(name), reader) : toDisabled(broken, reader) };
+      },
     }),
 
     listTeammates: defineUnary({
@@ -98,5 +106,22 @@ function toAgent(agent: AgentConfig, reader: Queryable): Agent {
     messaging: agent.messaging,
     problem: "",
     botChatSessionId: botChatOf(reader, agent.name) ?? "",
+  };
+}
+
+/** An agent whose files cannot be used, with what is wrong in them. */
+function toDisabled({ name, main, problems }: InvalidAgent, reader: Queryable): Agent {
+  const [first, ...more] = problems;
+  return {
+    name,
+    title: name,
+    description: "",
+    main,
+    runtime: "",
+    model: "",
+    private: true,
+    messaging: false,
+    problem: more.length === 0 ? first.message : `${first.message} (and ${String(more.length)} more)`,
+    botChatSessionId: botChatOf(reader, name) ?? "",
   };
 }

@@ -28,12 +28,18 @@ export interface WorkerSpec {
 /**
  * The process to start for an agent's turn. The agent that the `acp` runtime drives is no worker: ours runs, and is told of the
  * agent's command and environment in the bootstrap.
+ * @param runtime the one that the session's policy names, which the agent's file may no longer do
  */
-export function workerSpec(agent: AgentConfig, program: WorkerProgram, directory: string): WorkerSpec {
-  const [own, ...rest] = (agent.runtime === "command" ? agent.workerCommand : undefined) ?? [];
+export function workerSpec(
+  agent: AgentConfig,
+  program: WorkerProgram,
+  directory: string,
+  runtime: string = agent.runtime,
+): WorkerSpec {
+  const [own, ...rest] = (runtime === "command" ? agent.workerCommand : undefined) ?? [];
   const command: readonly [string, ...string[]] =
     own === undefined ? withMemory(program.command, agent.limits.memoryMib) : [own, ...rest];
-  const env = workerEnvironment(program.environment, givenVariables(agent), program.ownerSocket);
+  const env = workerEnvironment(program.environment, givenVariables(agent, runtime), program.ownerSocket);
   const sorted = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     request: { command, env, directory },
@@ -43,7 +49,7 @@ export function workerSpec(agent: AgentConfig, program: WorkerProgram, directory
 }
 
 /** What stands in the file itself: the configuration allows nothing else for a worker's own environment. */
-function givenVariables({ runtime, workerEnv }: AgentConfig): Record<string, string> {
+function givenVariables({ workerEnv }: AgentConfig, runtime: string): Record<string, string> {
   if (runtime === "acp") return {};
   return Object.fromEntries(
     Object.entries(workerEnv).flatMap(([name, source]) => (source.kind === "value" ? [[name, source.value]] : [])),

@@ -2,7 +2,9 @@ import { mkdirSync } from "node:fs";
 
 import type { AgentConfig } from "../../base/config/agentConfig.js";
 import type { Logger } from "../../base/logger.js";
+import { Policy } from "../../gen/talaria/types/v1/policy.js";
 import type { RpcError } from "../../rpc/rpcError.js";
+import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import type { WorkerFrame, WorkerLink } from "../attach/workerLink.js";
 import type { Launch } from "../launch/launch.js";
 import type { WorkerProgram, WorkerSpec } from "../pool/workerSpec.js";
@@ -54,8 +56,8 @@ export interface SeatTurn {
 export interface SeatParts {
   readonly parts: TurnParts;
   readonly program: WorkerProgram;
-  /** The agent's name. */
-  readonly agent: string;
+  /** The input that the worker is for. */
+  readonly claimed: Pick<ClaimedInput, "agent" | "policy">;
   readonly log: Logger;
   readonly turn: SeatTurn;
 }
@@ -85,18 +87,18 @@ export class WorkerSeat {
 
   /** Takes a waiting worker, or starts one, and gives it the turn. @throws RpcError WORKER_SPAWN_FAILED and others; StorageError. */
   async fill(): Promise<void> {
-    const { parts, program, agent: name, turn } = this.#parts;
+    const { parts, program, claimed, turn } = this.#parts;
     const { pool, listeners } = parts;
-    const agent = parts.agent(name);
+    const agent = parts.agent(claimed.agent);
     const workspace = workspaceOf(agent);
     mkdirSync(workspace, { recursive: true, mode: 0o700 });
-    const spec = workerSpec(agent, program, workspace);
+    const spec = workerSpec(agent, program, workspace, Policy.decode(claimed.policy).runtime);
     try {
       const { launch, pooled } = await pool.take(spec);
       this.#pooled = pooled;
       await this.#engage(launch, { spec, agent, workspace });
     } catch (error) {
-      if (!turn.settled()) listeners.workerTrouble(name, error);
+      if (!turn.settled()) listeners.workerTrouble(claimed.agent, error);
       throw error;
     } finally {
       pool.refill(spec);
