@@ -41,6 +41,8 @@ export type ScriptedReply = (response: ServerResponse, request: RecordedRequest)
 export interface ScriptedModel {
   /** Base URL for `agent.yaml`. */
   readonly baseUrl: string;
+  /** An `agent.yaml` that uses it. */
+  agent(model: string, more?: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   /** What has been asked so far, but for names of sessions. */
   readonly requests: readonly RecordedRequest[];
   /** The requests to one model. */
@@ -92,8 +94,10 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   });
   const { port } = server.address() as AddressInfo;
   const of = (model: string): readonly RecordedRequest[] => requests.filter(({ body }) => body.model === model);
+  const baseUrl = `http://127.0.0.1:${String(port)}/v1`;
   return {
-    baseUrl: `http://127.0.0.1:${String(port)}/v1`,
+    baseUrl,
+    agent: (name, more = {}) => ({ runtime: "openai", model: name, base_url: baseUrl, ...more }),
     requests,
     of,
     script(model, ...replies) {

@@ -17,15 +17,11 @@ import { useTestGateway } from "../kit/useTestGateway.js";
 
 const model = await startScriptedModel();
 const KEY = "sk-scripted-0123456789abcdef";
-const agent = (name: string, more: object = {}): object => ({
-  runtime: "openai",
-  model: name,
-  base_url: model.baseUrl,
-  api_key_env: "SCRIPTED_KEY",
-  ...more,
-});
+const agent = (name: string, more: object = {}) => model.agent(name, { api_key_env: "SCRIPTED_KEY", ...more });
 
 const gateway = useTestGateway({
+  // A busy machine takes its time over Stop; what is tested is that it comes to its end.
+  budgets: { turnFinalWorkMs: 2_000, stopTermAfterMs: 2_500, stopKillAfterMs: 4_000, stopTotalMs: 6_000 },
   env: { ...process.env, SCRIPTED_KEY: KEY },
   agents: Object.fromEntries(
     ["plain", "shapes", "thinker", "files", "stopped", "asker", "history", "broken"].map((name) => [name, agent(name)]),

@@ -11,20 +11,18 @@ import { useTestGateway } from "../kit/useTestGateway.js";
 import { waitFor } from "../kit/waitFor.js";
 
 const model = await startScriptedModel();
-const agent = (name: string, more: object = {}): object => ({
-  runtime: "openai",
-  model: name,
-  base_url: model.baseUrl,
-  ...more,
-});
 const allowed = { approvals: "allow" };
 const gateway = useTestGateway({
+  // A busy machine takes its time over Stop; what is tested is that it comes to its end.
+  budgets: { turnFinalWorkMs: 2_000, stopTermAfterMs: 2_500, stopKillAfterMs: 4_000, stopTotalMs: 6_000 },
   agents: {
-    careful: agent("careful"),
-    denied: agent("denied", { approvals: "deny" }),
-    ...Object.fromEntries(["runner", "slow", "flood", "stuck", "ground"].map((name) => [name, agent(name, allowed)])),
-    boxed: agent("boxed", { ...allowed, terminal: { sandbox: "bubblewrap" } }),
-    stranger: agent("stranger", { ...allowed, terminal: { user: "no-such-user" } }),
+    careful: model.agent("careful"),
+    denied: model.agent("denied", { approvals: "deny" }),
+    ...Object.fromEntries(
+      ["runner", "slow", "flood", "stuck", "ground"].map((name) => [name, model.agent(name, allowed)]),
+    ),
+    boxed: model.agent("boxed", { ...allowed, terminal: { sandbox: "bubblewrap" } }),
+    stranger: model.agent("stranger", { ...allowed, terminal: { user: "no-such-user" } }),
   },
 });
 afterAll(() => model.close());

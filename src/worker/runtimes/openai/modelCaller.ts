@@ -111,7 +111,7 @@ export class ModelCaller {
       request,
       sinks: question.sinks ?? SILENT,
       progress,
-      now: () => clock.now(),
+      clock,
       host: endpoint.host,
     });
     onRequest(answer.usage, endpoint);

@@ -1,3 +1,4 @@
+import type { Clock } from "../../../base/clock.js";
 import { toWellFormed } from "../../../base/codePoints.js";
 import type { ChatModel, ChatPart, ChatRequest } from "../../packages/modelPackages.js";
 import { judgeConnectionError } from "./judgeConnectionError.js";
@@ -56,11 +57,13 @@ export interface StreamAnswerOptions {
   readonly sinks: AnswerSinks;
   /** Filled as the answer comes. */
   readonly progress: AnswerProgress;
-  /** Milliseconds since the Unix epoch. */
-  readonly now: () => number;
+  readonly clock: Clock;
   /** Host of the endpoint, for messages. */
   readonly host: string;
 }
+
+/** Parts that are read before the event loop goes round once. */
+const PARTS_IN_A_ROW = 32;
 
 /**
  * Sends one request and passes its answer on piece by piece.
@@ -87,7 +90,7 @@ export async function streamAnswer(options: StreamAnswerOptions): Promise<Answer
 
 async function readParts(
   reader: ReadableStreamDefaultReader<ChatPart>,
-  { sinks, progress, now, request }: StreamAnswerOptions,
+  { sinks, progress, clock, request }: StreamAnswerOptions,
 ): Promise<Answer> {
   const calls: RequestedCall[] = [];
   const text = new TextJoiner();
@@ -95,7 +98,9 @@ async function readParts(
   let servedModel: string | undefined;
   let usage: AnswerUsage | undefined;
   let cut = false;
-  for (;;) {
+  for (let parts = 1; ; parts += 1) {
+    // A stream that is faster than this loop would keep everything else from its turn, Stop too.
+    if (parts % PARTS_IN_A_ROW === 0) await new Promise<void>((resolve) => clock.after(0, resolve));
     const { done, value: part } = await reader.read();
     request.abortSignal?.throwIfAborted();
     if (done) break;
@@ -122,7 +127,7 @@ async function readParts(
         servedModel = part.modelId;
         break;
       case "error": {
-        const failure = failureOfPart(part.error, now());
+        const failure = failureOfPart(part.error, clock.now());
         if (failure !== undefined) throw new ModelFailureError({ ...failure, again: failure.again && !progress.begun });
         break;
       }
