@@ -24,6 +24,7 @@ import { shareSlot } from "./admission/sharedSlot.js";
 import { type RunNext, SlotScheduler } from "./admission/slotScheduler.js";
 import { ownerService } from "./attach/ownerService.js";
 import type { RunTurn } from "./children/childDesk.js";
+import { readLaunchMark } from "./launch/launchMark.js";
 import { Launcher } from "./launch/launcher.js";
 import { LaunchTokens } from "./launch/launchTokens.js";
 import type { Spawner } from "./launch/spawner.js";
@@ -227,6 +228,7 @@ export function createOwner(options: OwnerOptions): Owner {
         store,
         clock,
         table,
+        markOf: readLaunchMark,
         log,
         outboxesDir: paths.outboxesDir,
         effects: listeners.effects,

@@ -13,8 +13,10 @@ import type { Writer } from "../../store/writer.js";
 import { within } from "../turn/within.js";
 import type { Launch } from "./launch.js";
 import { createLaunch } from "./launch.js";
+import { LAUNCH_MARK, readLaunchMark } from "./launchMark.js";
 import type { LaunchTokens } from "./launchTokens.js";
 import { ProcessGroup } from "./processGroup.js";
+import { proveByMark } from "./proveByMark.js";
 import type { SpawnedProcess, Spawner, SpawnRequest } from "./spawner.js";
 import type { WorkerLog } from "./workerLog.js";
 
@@ -60,12 +62,13 @@ export class Launcher {
    */
   async launch(request: SpawnRequest): Promise<Launch> {
     const { clock, random, tokens, secrets, writer, epoch, table } = this.#parts;
-    const spawned = await this.#spawn(request);
+    const id = newId("lau", random);
+    const spawned = await this.#spawn({ ...request, env: { ...request.env, [LAUNCH_MARK]: id } });
     const facts = readProcess(spawned.pid, table);
     if (facts === undefined) throw reasonError("WORKER_SPAWN_FAILED", { program: request.command[0] });
     const identity = { pid: facts.pid, birthTicks: facts.birthTicks };
     const launch = createLaunch({
-      id: newId("lau", random),
+      id,
       process: identity,
       group: new ProcessGroup(identity, table, clock),
       launchedAt: clock.now(),
@@ -109,10 +112,22 @@ export class Launcher {
     launch.fail(new RpcError("WORKER_EXITED"));
     launch.closePipe();
     if (told && launch.exit === undefined) await within(clock, LAST_WORDS_MS, launch.exited);
-    if (!(await launch.group.kill())) log.error({ launch: launch.id }, "a process group cannot be proved; left alone");
+    const gone = (await launch.group.kill()) || (await this.#killMarked(launch));
     await launch.exited;
     if (!this.#live.delete(launch)) return;
+    if (!gone) {
+      // The record stays open: the next start looks again.
+      log.error({ launch: launch.id }, "a process group cannot be proved; left alone");
+      return;
+    }
     await writer.execute(endLaunch, { launchId: launch.id, now: clock.now() });
+  }
+
+  /** Kills what only its mark proves to be of a launch. */
+  async #killMarked(launch: Launch): Promise<boolean> {
+    const survivors = proveByMark({ launchId: launch.id, leader: launch.process }, this.#parts.table, readLaunchMark);
+    for (const one of survivors) launch.group.remember(one);
+    return survivors.length > 0 && launch.group.kill();
   }
 
   async #spawn(request: SpawnRequest): Promise<SpawnedProcess> {

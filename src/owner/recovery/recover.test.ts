@@ -88,6 +88,7 @@ async function recoverUntil(commits: number, told: string[] = []): Promise<strin
     store: { ...store, writer: dying },
     clock: systemClock,
     table: emptyTable,
+    markOf: () => undefined,
     log: silentLogger(),
     outboxesDir: home.paths.outboxesDir,
     effects: () => undefined,

@@ -4,27 +4,28 @@ import type { ProcessTable } from "../../base/processTable.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import { failureOf } from "../../rpc/wire/failure.js";
 import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
-import { abandonedExecutions, abandonedLaunches, type LaunchRow } from "../../store/queries/turns.js";
+import { abandonedExecutions, abandonedLaunches } from "../../store/queries/turns.js";
 import { findSession } from "../../store/queries/sessions.js";
 import { untoldOutcomes } from "../../store/queries/untoldOutcomes.js";
 import type { Store } from "../../store/store.js";
-import { endLaunch } from "../../store/turns/endLaunch.js";
 import type { ExecutionRow } from "../../store/turns/executionRow.js";
 import { loseExecution } from "../../store/turns/loseExecution.js";
 import { releaseSession } from "../../store/turns/releaseSession.js";
-import { ProcessGroup } from "../launch/processGroup.js";
+import type { ReadLaunchMark } from "../launch/launchMark.js";
 import { judgeResult } from "../result/judgeResult.js";
 import { lossOutcome } from "../turn/lossOutcome.js";
 import { storeResult } from "../turn/storeResult.js";
 import { tellUnknown } from "../turn/tellUnknown.js";
 import type { TurnListeners } from "../turn/turnParts.js";
 import { outboxDirectory, outboxKey, readOutbox, removeOutbox } from "./outbox.js";
+import { sweepLaunch } from "./sweepLaunch.js";
 
 /** What recovery works with. */
 export interface RecoveryParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly table: ProcessTable;
+  readonly markOf: ReadLaunchMark;
   readonly log: Logger;
   readonly outboxesDir: string;
   /** Told after each commit. */
@@ -41,30 +42,13 @@ export interface RecoveryParts {
 export async function recover(parts: RecoveryParts): Promise<void> {
   const { store, log } = parts;
   const launches = abandonedLaunches(store.reader, store.epoch);
-  await Promise.all(launches.map((launch) => sweep(parts, launch)));
+  await Promise.all(launches.map((launch) => sweepLaunch(parts, launch)));
   const executions = abandonedExecutions(store.reader, store.epoch);
   for (const execution of executions) await settle(parts, execution);
   for (const inputId of untoldOutcomes(store.reader)) await tellUnknown(parts, parts.unknownOutcome, log, inputId);
   if (launches.length + executions.length > 0) {
     log.info({ launches: launches.length, executions: executions.length }, "recovered from an earlier start");
   }
-}
-
-async function sweep(parts: RecoveryParts, launch: LaunchRow): Promise<void> {
-  const { store, clock, table, log } = parts;
-  if (launch.boot_id === table.bootId()) {
-    const group = new ProcessGroup({ pid: launch.pid, birthTicks: BigInt(launch.birth) }, table, clock);
-    if (launch.worker_pid !== null && launch.worker_birth !== null) {
-      group.remember({ pid: launch.worker_pid, birthTicks: BigInt(launch.worker_birth) });
-    }
-    if (!(await group.kill())) {
-      log.error(
-        { launch: launch.launch_id, group: launch.process_group },
-        "a group cannot be proved to be ours; left alone",
-      );
-    }
-  }
-  await store.writer.execute(endLaunch, { launchId: launch.launch_id, now: clock.now() });
 }
 
 async function settle(parts: RecoveryParts, execution: ExecutionRow): Promise<void> {

@@ -204,6 +204,7 @@ CREATE TABLE launches (
   process_group INTEGER NOT NULL,
   worker_pid INTEGER,
   worker_birth TEXT,
+  unproved TEXT,
   created_at INTEGER NOT NULL,
   gone_at INTEGER
 ) STRICT;
