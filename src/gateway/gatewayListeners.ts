@@ -1,10 +1,16 @@
+import { join } from "node:path";
+
 import { tokenUsesFile } from "../base/clientTokens.js";
 import { descriptorSet } from "../gen/descriptors.js";
 import type { CallObserver } from "../rpc/harness/callObserver.js";
 import type { ServiceImplementation } from "../rpc/harness/implementService.js";
 import type { Listener, ListenerOptions } from "../rpc/listener.js";
 import { startListener } from "../rpc/listener.js";
+import { auditCalls, auditRefusals } from "./access/auditCalls.js";
+import { createAuditLog } from "./access/auditLog.js";
 import { checkSocketUser, socketAuthentication, tokenAuthentication } from "./access/clientAuthentication.js";
+import { clientTransport } from "./access/clientTransport.js";
+import { createFailedAttempts } from "./access/failedAttempts.js";
 import { peerAuthentication } from "./access/peerTable.js";
 import { peerTransport } from "./access/peerTransport.js";
 import { createTokenTable } from "./access/tokenTable.js";
@@ -68,7 +74,7 @@ export async function startListeners(
   const shared = { log, clock, random, defaultDeadlineMs: context.budgets.unaryDeadlineMs, ...observed };
   const onTcp = config.listeners.reflectionOnTcp ? { reflection: descriptorSet } : {};
   const open: OpenListener[] = [];
-  const start = async (options: Omit<ListenerOptions, keyof typeof shared>): Promise<Listener> => {
+  const start = async (options: Omit<ListenerOptions, Exclude<keyof typeof shared, "observe">>): Promise<Listener> => {
     const listener = await startListener({ ...shared, ...options });
     undo.add(() => listener.close());
     open.push({ name: options.name, services: options.services.map(({ name }) => name), listener });
@@ -89,15 +95,25 @@ export async function startListeners(
   await beforeClients();
 
   const forClients: Listener[] = [];
+  const audit = createAuditLog(join(paths.logsDir, "audit.jsonl"), log);
+  undo.add(() => {
+    audit.close();
+  });
+  const observeClients = bothObservers(auditCalls(audit, clock), metrics?.observe);
   const ownUid = process.getuid?.();
   const clientSocket = await start({
     name: "client-socket",
     services: clientServices,
-    authenticate: socketAuthentication({
-      workers: owner.liveWorkers,
-      table,
-      credentialsExpected: process.platform === "linux",
-    }),
+    authenticate: auditRefusals(
+      socketAuthentication({
+        workers: owner.liveWorkers,
+        table,
+        credentialsExpected: process.platform === "linux",
+      }),
+      audit,
+      clock,
+    ),
+    observe: observeClients,
     transport: {
       kind: "unix",
       path: paths.gatewaySocket,
@@ -118,10 +134,19 @@ export async function startListeners(
     clientTcp = await start({
       name: "client-tcp",
       services: clientServices,
-      authenticate: tokenAuthentication(createTokenTable(tokensFile, log), (name) => {
-        uses.note(name);
-      }),
-      transport: { kind: "tcp", ...config.listeners.clientTcp },
+      authenticate: auditRefusals(
+        tokenAuthentication({
+          tokens: createTokenTable(tokensFile, log),
+          used: (name) => {
+            uses.note(name);
+          },
+          attempts: createFailedAttempts(clock),
+        }),
+        audit,
+        clock,
+      ),
+      observe: observeClients,
+      transport: clientTransport(config.listeners.clientTcp, context),
       ...onTcp,
     });
     forClients.push(clientTcp);
@@ -170,4 +195,14 @@ async function serveMetrics(
   const endpoint = await startMetricsEndpoint(address, metrics, context.log.child({ listener: "metrics" }));
   undo.add(() => endpoint.close());
   return { url: endpoint.url, observe: metrics.observe };
+}
+
+function bothObservers(first: CallObserver, second: CallObserver | undefined): CallObserver {
+  if (second === undefined) return first;
+  return (call) => {
+    const ends = [first(call), second(call)];
+    return (error) => {
+      for (const end of ends) end(error);
+    };
+  };
 }

@@ -16,6 +16,20 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+/** Where clients over TCP are listened for. */
+export interface ClientListenAddress extends ListenAddress {
+  /**
+   * Turns TLS on; required beyond this machine. With neither file, the home's identity key answers for it and clients pin that;
+   * relative paths start at the home.
+   */
+  readonly tls?: {
+    /** PEM file with the certificate and those between it and its authority. */
+    readonly cert?: string;
+    /** PEM file with its private key, mode 0600. */
+    readonly key?: string;
+  };
+}
+
 /** A peer as configured. */
 export interface PeerConfig {
   /** `host:port` of its peer listener; empty for a connector. */
@@ -39,7 +53,7 @@ export interface GatewayConfig {
   /** What is listened on besides the Unix sockets. */
   readonly listeners: {
     /** Clients over TCP; absent = off. */
-    readonly clientTcp?: ListenAddress;
+    readonly clientTcp?: ClientListenAddress;
     /** Peers and connectors over TLS; absent = off. */
     readonly peers?: ListenAddress;
     /** Metrics over HTTP; absent = off. */
@@ -75,6 +89,13 @@ const name = z.string().refine(isName, "must match [a-z0-9][a-z0-9_-]{0,63}");
 const text = z.string().min(1);
 const address = (host: string, port: number) =>
   z.strictObject({ host: text.default(host), port: z.int().min(0).max(65_535).default(port) });
+const clientTls = z
+  .strictObject({ cert: text.optional(), key: text.optional() })
+  .superRefine(({ cert, key }, context) => {
+    if ((cert === undefined) === (key === undefined)) return;
+    const [missing, given] = cert === undefined ? ["cert", "key"] : ["key", "cert"];
+    context.addIssue({ code: "custom", path: [missing], message: `is required beside ${given}` });
+  });
 const hostAndPort = z.string().regex(/^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]]+):[0-9]{1,5}$/, "must be host:port");
 
 /** `talaria.yaml`, as written. */
@@ -83,7 +104,7 @@ export const gatewayConfigSchema = z.strictObject({
   run_dir: text.optional(),
   listeners: z
     .strictObject({
-      client_tcp: address("127.0.0.1", 7420).optional(),
+      client_tcp: address("127.0.0.1", 7420).extend({ tls: clientTls.optional() }).optional(),
       peers: address("0.0.0.0", 7421).optional(),
       metrics: address("127.0.0.1", 7422).optional(),
       reflection_on_tcp: z.boolean().default(false),
@@ -138,7 +159,7 @@ export function resolveGatewayConfig(written: z.output<typeof gatewayConfigSchem
     name: written.name ?? gatewayNameFrom(machine.hostname),
     ...(written.run_dir === undefined ? {} : { runDir: written.run_dir }),
     listeners: {
-      ...(clientTcp === undefined ? {} : { clientTcp }),
+      ...(clientTcp === undefined ? {} : { clientTcp: withTls(clientTcp) }),
       ...(peerListener === undefined ? {} : { peers: peerListener }),
       ...(metrics === undefined ? {} : { metrics }),
       reflectionOnTcp,
@@ -165,4 +186,17 @@ export function resolveGatewayConfig(written: z.output<typeof gatewayConfigSchem
     logLevel: written.log_level,
     ...(written.client_tokens_file === undefined ? {} : { clientTokensFile: written.client_tokens_file }),
   };
+}
+
+function withTls({
+  tls,
+  ...address
+}: {
+  readonly host: string;
+  readonly port: number;
+  readonly tls?: { readonly cert?: string | undefined; readonly key?: string | undefined } | undefined;
+}): ClientListenAddress {
+  if (tls === undefined) return address;
+  const { cert, key } = tls;
+  return { ...address, tls: cert === undefined || key === undefined ? {} : { cert, key } };
 }

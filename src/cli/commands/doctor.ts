@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+
 import { systemClock } from "../../base/clock.js";
 import { loadGatewayConfig, type GatewayConfig } from "../../base/config/gatewayConfig.js";
 import { readAgents } from "../../base/config/readAgents.js";
@@ -52,7 +54,7 @@ async function examine(context: CommandContext, offline: boolean): Promise<reado
       problem("configuration", error.message, "talaria config check names every problem."),
     ),
     ...(config === undefined ? [] : await checkPorts(config, running.listening)),
-    ...checkCertificates(paths, config === undefined ? [] : certificateFiles(config), nowMs),
+    ...checkCertificates(paths, config === undefined ? [] : certificateFiles(config, paths.root), nowMs),
     ...checkAgents(agents, env),
     ...(offline ? [skipped("endpoints", "Not tried.")] : await checkEndpoints(agents, env)),
     ...running.findings,
@@ -60,8 +62,9 @@ async function examine(context: CommandContext, offline: boolean): Promise<reado
 }
 
 /** Certificates that the configuration names. */
-function certificateFiles(_config: GatewayConfig): readonly string[] {
-  return [];
+function certificateFiles({ listeners }: GatewayConfig, root: string): readonly string[] {
+  const cert = listeners.clientTcp?.tls?.cert;
+  return cert === undefined ? [] : [resolve(root, cert)];
 }
 
 interface Running {

@@ -14,3 +14,9 @@ test.each(["0.0.0.0", "::", "192.168.1.4", "example.org", "127.example.org"])("%
     checkClientBind({ host, port: 7420 });
   }).toThrow(expect.objectContaining({ reason: "TRANSPORT_INSECURE" }) as RpcError);
 });
+
+test("TLS lets any host be listened on", () => {
+  expect(() => {
+    checkClientBind({ host: "0.0.0.0", port: 7420, tls: {} });
+  }).not.toThrow();
+});

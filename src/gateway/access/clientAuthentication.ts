@@ -6,6 +6,7 @@ import type { ClientPrincipal, ClientRole } from "../../rpc/principal.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import type { LiveWorkers } from "../ports.js";
 import { descendsFromWorker } from "./descendsFromWorker.js";
+import type { FailedAttempts } from "./failedAttempts.js";
 import { isHealthMethod, METHOD_ROLES, roleIncludes } from "./methodRoles.js";
 import type { TokenTable } from "./tokenTable.js";
 
@@ -40,7 +41,7 @@ export function socketAuthentication(options: SocketAuthenticationOptions): Auth
       judged.set(connection, verdict);
     }
     if (verdict instanceof RpcError) throw verdict;
-    requireRole(verdict.role, method);
+    requireRole(verdict.role, method, verdict.name);
     return verdict;
   };
 }
@@ -57,29 +58,63 @@ function judgeConnection(connection: Connection, options: SocketAuthenticationOp
   });
 }
 
-/** Authenticates clients over TCP: `authorization: Bearer <token>`. Health needs none. */
-export function tokenAuthentication(tokens: TokenTable, used: (name: string) => void): Authenticate {
-  return ({ metadata, method }) => {
+/** What {@link tokenAuthentication} judges by and tells. */
+export interface TokenAuthenticationOptions {
+  readonly tokens: TokenTable;
+  /** Told the name of each token that was accepted. */
+  readonly used: (name: string) => void;
+  /** Slows those who guess. */
+  readonly attempts: FailedAttempts;
+}
+
+/** Authenticates clients over TCP: `authorization: Bearer <token>`. Health needs none. A wrong token is answered late, see {@link FailedAttempts}. */
+export function tokenAuthentication({ tokens, used, attempts }: TokenAuthenticationOptions): Authenticate {
+  return async ({ connection, metadata, method }) => {
     if (isHealthMethod(method)) return { kind: "anonymous" };
     const [value, second] = metadata.get("authorization");
     if (value === undefined || second !== undefined) throw new RpcError("UNAUTHENTICATED");
     const [, text] = /^Bearer +(\S+)$/i.exec(String(value)) ?? [];
     if (text === undefined) throw new RpcError("UNAUTHENTICATED");
     const token = tokens.find(text);
-    if (token === undefined) throw new RpcError("TOKEN_INVALID");
-    requireRole(token.role, method);
+    if (token === undefined) {
+      await holdUp(attempts, connection);
+      throw new RpcError("TOKEN_INVALID");
+    }
     used(token.name);
+    requireRole(token.role, method, token.name);
     return { kind: "client", name: token.name, role: token.role };
   };
 }
 
-function requireRole(role: ClientRole, method: string): void {
+async function holdUp(attempts: FailedAttempts, connection: Connection): Promise<void> {
+  const gone = new AbortController();
+  const unhook = connection.onClose(() => {
+    gone.abort();
+  });
+  try {
+    await attempts.failed(sourceOf(connection), gone.signal);
+  } catch (caught) {
+    connection.destroy();
+    throw caught;
+  } finally {
+    unhook();
+  }
+}
+
+/** The address that a connection comes from, without its port; of version 6 the part that one customer is given. */
+export function sourceOf({ remote }: Pick<Connection, "remote">): string {
+  const host = remote.slice(0, remote.lastIndexOf(":"));
+  if (!host.includes(":") || host.startsWith("::ffff:")) return host;
+  return host.split(":").slice(0, 4).join(":");
+}
+
+function requireRole(role: ClientRole, method: string, caller: string): void {
   const needed = METHOD_ROLES[method];
   if (needed === undefined) throw new RpcError("UNIMPLEMENTED");
   if (roleIncludes(role, needed)) return;
   throw new RpcError("PERMISSION_DENIED", {
     message: `The method needs the role ${needed}; this token has the role ${role}.`,
     hint: "Use a token of a role that allows it.",
-    metadata: { needed, role },
+    metadata: { needed, role, caller },
   });
 }

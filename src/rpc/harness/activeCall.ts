@@ -47,7 +47,8 @@ export class ActiveCall {
     this.#startedAt = runtime.clock.monotonic();
     const deadlineMs = this.#armDeadline();
     this.context = createContext(runtime, method, call, () => this.#signal(), deadlineMs);
-    this.#observed = runtime.observe?.({ method, trace: this.context.trace });
+    const { trace, principal, connection } = this.context;
+    this.#observed = runtime.observe?.({ method, trace, principal, connection });
     call.on("cancelled", () => {
       // grpc-js emits this after a success as well.
       if (this.#settled) return;

@@ -1,5 +1,7 @@
-import type { TraceContext } from "../traceContext.js";
+import type { Connection } from "../connection.js";
+import type { Principal } from "../principal.js";
 import type { RpcError } from "../rpcError.js";
+import type { TraceContext } from "../traceContext.js";
 
 /** What an observer is told about a call that begins. */
 export interface ObservedCall {
@@ -7,6 +9,10 @@ export interface ObservedCall {
   readonly method: string;
   /** Position of the caller in its trace, where it sent one. */
   readonly trace: TraceContext | undefined;
+  /** Who calls, as the listener derived it. */
+  readonly principal: Principal;
+  /** What the call came in on. */
+  readonly connection: Connection;
 }
 
 /**
