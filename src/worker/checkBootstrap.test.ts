@@ -47,6 +47,9 @@ test("OW33 a bootstrap that went over the wire is the one that was sent, and pas
   expect(Bootstrap.toJSON(received)).toEqual(Bootstrap.toJSON(sent));
 });
 
+const servers = (...mcpServers: { name: string; command?: string[]; url?: string }[]): Changes => ({
+  policy: { runtime: "echo", mcpServers },
+});
 const input = { inputId: ids.inp, text: "hello" };
 const wrong: readonly [string, Changes][] = [
   ["protocol", { protocol: 0 }],
@@ -62,6 +65,21 @@ const wrong: readonly [string, Changes][] = [
   ["policy.runtime", { policy: undefined }],
   ["policy.runtime", { policy: { runtime: "" } }],
   ["policy.instructions", { policy: { runtime: "echo", instructions: "x".repeat(524_289) } }],
+  ["policy.fallback_models", { policy: { runtime: "echo", fallbackModels: Array.from({ length: 9 }, () => ({})) } }],
+  ["policy.prefill_messages", { policy: { runtime: "echo", prefillMessages: Array.from({ length: 33 }, () => ({})) } }],
+  ["policy.mcp_servers", servers({ name: "Not a name", command: ["x"] })],
+  ["policy.mcp_servers", servers({ name: "a" })],
+  ["policy.mcp_servers", servers({ name: "a", command: ["x"], url: "http://x" })],
+  ["policy.mcp_servers", servers({ name: "a", url: "file:///etc/passwd" })],
+  ["policy.mcp_servers", servers({ name: "a", url: "nonsense" })],
+  ["policy.mcp_servers", servers({ name: "a", command: ["x"] }, { name: "a", command: ["y"] })],
+  ["policy.hooks", { policy: { runtime: "echo", hooks: [{ command: ["x"] }] } }],
+  ["policy.hooks", { policy: { runtime: "echo", hooks: [{ event: 1 }] } }],
+  [
+    "policy.hooks",
+    { policy: { runtime: "echo", hooks: [{ event: 1, command: ["x"], timeout: { seconds: 61n, nanos: 0 } }] } },
+  ],
+  ["policy.terminal_user", { policy: { runtime: "echo", terminalUser: "u".repeat(33) } }],
   ["input.input_id", { input: undefined }],
   ["input.input_id", { input: { ...input, inputId: ids.exe } }],
   ["input.text", { input: { ...input, text: "ü".repeat(524_289) } }],

@@ -6,6 +6,7 @@ import type { Bootstrap, TurnInput } from "../gen/talaria/owner/v1/owner_service
 import type { Policy } from "../gen/talaria/types/v1/policy.js";
 import { RpcError } from "../rpc/rpcError.js";
 import { WORKER_PROTOCOL } from "./build.js";
+import { policyMistakes } from "./checkPolicy.js";
 
 /** A bootstrap that has been found to keep the contract. */
 export interface CheckedBootstrap extends Bootstrap {
@@ -14,7 +15,6 @@ export interface CheckedBootstrap extends Bootstrap {
 }
 
 const MAX_INPUT_BYTES = 1_048_576;
-const MAX_INSTRUCTIONS = 262_144;
 const MAX_BUDGET_SECONDS = 366n * 24n * 3_600n;
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
@@ -36,8 +36,7 @@ export function checkBootstrap(bootstrap: Bootstrap): CheckedBootstrap {
   need(bootstrap.assignmentSecret.length === LIMITS.secretBytes, "assignment_secret");
   need(bootstrap.workspace === "" || isAbsolute(bootstrap.workspace), "workspace");
   const { policy, input, outbox, budgets } = bootstrap;
-  need(policy !== undefined && policy.runtime !== "", "policy.runtime");
-  need((policy?.instructions.length ?? 0) <= 2 * MAX_INSTRUCTIONS, "policy.instructions");
+  wrong.push(...policyMistakes(policy));
   need(input !== undefined && isId("inp", input.inputId), "input.input_id");
   need(Buffer.byteLength(input?.text ?? "", "utf8") <= MAX_INPUT_BYTES, "input.text");
   need((input?.attachments.length ?? 0) <= LIMITS.attachments, "input.attachments");

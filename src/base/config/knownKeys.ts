@@ -8,21 +8,22 @@ export function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): read
 
 /** The schema of what is at `path`, without what is wrapped around it; undefined where there is none. */
 export function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.ZodType | undefined {
-  let at = unwrap(schema);
+  let at = unwrapSchema(schema);
   for (const step of path) {
-    if (at instanceof z.ZodObject) at = unwrap(at.shape[String(step)] as z.ZodType | undefined);
-    else if (at instanceof z.ZodRecord) at = unwrap(at.valueType as z.ZodType);
-    else if (at instanceof z.ZodArray) at = unwrap(at.element as z.ZodType);
+    if (at instanceof z.ZodObject) at = unwrapSchema(at.shape[String(step)] as z.ZodType | undefined);
+    else if (at instanceof z.ZodRecord) at = unwrapSchema(at.valueType as z.ZodType);
+    else if (at instanceof z.ZodArray) at = unwrapSchema(at.element as z.ZodType);
     else return undefined;
   }
   return at;
 }
 
-function unwrap(schema: z.ZodType | undefined): z.ZodType | undefined {
+/** A schema without what is wrapped around it: optional, default, and what prepares a value first. */
+export function unwrapSchema(schema: z.ZodType | undefined): z.ZodType | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
-    return unwrap(schema.unwrap() as z.ZodType);
+    return unwrapSchema(schema.unwrap() as z.ZodType);
   }
   if (!(schema instanceof z.ZodPipe)) return schema;
   // What is prepared first is described by the schema that it is prepared for.
-  return unwrap((schema.in instanceof z.ZodTransform ? schema.out : schema.in) as z.ZodType);
+  return unwrapSchema((schema.in instanceof z.ZodTransform ? schema.out : schema.in) as z.ZodType);
 }

@@ -13,7 +13,6 @@ import {
   toolFacts,
   turnFacts,
 } from "./hookEvents.js";
-import { runHook } from "./runHook.js";
 
 /** The commands that an agent's policy runs at events of a turn. None of them ever fails the turn. */
 export interface TurnHooks {
@@ -61,6 +60,8 @@ export function createTurnHooks(parts: TurnHooksParts): TurnHooks {
     const outputs: string[] = [];
     for (const hook of hooks) {
       if (hook.event !== event) continue;
+      // Loaded for the first hook: most turns have none.
+      const { runHook } = await import("./runHook.js");
       const document = JSON.stringify({ ...turnFacts(event, bootstrap), ...facts });
       const { command } = hook;
       const end = await runHook({ command, env, input: document, timeoutMs: timeoutOf(hook), signal, clock });
