@@ -8,10 +8,24 @@ import type { Suite } from "./suite.js";
 import { deliveries } from "./suites/deliveries.js";
 import { crowds, deltas, paced } from "./suites/deltas.js";
 import { link } from "./suites/link.js";
+import { neighbours } from "./suites/neighbours.js";
+import { recovery } from "./suites/recovery.js";
 import { roundTrips } from "./suites/roundTrips.js";
+import { sessions } from "./suites/sessions.js";
 import { starts } from "./suites/starts.js";
 
-const SUITES: Readonly<Record<string, Suite>> = { deltas, starts, deliveries, link, roundTrips, paced, crowds };
+const SUITES: Readonly<Record<string, Suite>> = {
+  deltas,
+  starts,
+  deliveries,
+  link,
+  roundTrips,
+  paced,
+  crowds,
+  sessions,
+  recovery,
+  neighbours,
+};
 
 const ROUNDS = 5;
 /** Share of the work that a quick run does. */

@@ -5,6 +5,7 @@ import { bareNode } from "./bareNode.js";
 import { startBenchGateway, type BenchGateway } from "./benchGateway.js";
 import { floodPipes } from "./floodPipes.js";
 import { floodTurns } from "./floodTurns.js";
+import { loopDelay } from "./loopDelay.js";
 import { turnTimes } from "./turnTimes.js";
 
 const running: { gateway?: BenchGateway } = {};
@@ -44,6 +45,8 @@ const methods = {
   bareNode: () => bareNode(),
   /** Waits until exactly one worker lives, pooled. @returns its memory */
   pooledKib: async () => privateKib(await pooledWorker()),
+  /** How late the loop was since the last call. */
+  loopDelay: () => loopDelay(),
   /** Ends the gateway. */
   stop: () => gateway().gateway.close(),
 };
