@@ -205,6 +205,12 @@ test("the next turn knows the one before, and an untitled session gets a name", 
   await first.outcome();
   const second = gateway().client.say(sessionId, "second");
   await second.outcome();
+  expect(gateway().rows("SELECT title FROM sessions WHERE session_id = ?", sessionId)).toEqual([
+    { title: "A short title" },
+  ]);
+  expect(
+    gateway().rows("SELECT purpose, input_tokens, api_calls FROM auxiliary_usage WHERE session_id = ?", sessionId),
+  ).toEqual([{ purpose: "title", input_tokens: 120, api_calls: 1 }]);
   const request = await model.asked("history", 2);
   expect(request.body.messages.map(({ role, content }) => [role, content])).toEqual([
     ["user", "first"],

@@ -94,7 +94,7 @@ function note(text: string): ChatMessage {
 function messagesOf({ row, results }: PairedRow, isThisTurn: boolean): readonly ChatMessage[] {
   switch (row.role) {
     case MessageRole.MESSAGE_ROLE_USER:
-      return row.text === "" ? [] : [note(attributed(row))];
+      return row.text === "" && row.attachments.length === 0 ? [] : [note(`${attributed(row)}${imagesOf(row)}`)];
     case MessageRole.MESSAGE_ROLE_SYSTEM:
       return [note(`[${row.text}]`)];
     default:
@@ -141,6 +141,11 @@ const NAMED: ReadonlySet<AuthorKind> = new Set<AuthorKind>([
   AuthorKind.AUTHOR_KIND_PEER_AGENT,
   AuthorKind.AUTHOR_KIND_RELAY_AGENT,
 ]);
+
+/** Images are sent with the turn that they came with only. */
+function imagesOf({ attachments: { length } }: ConversationMessage): string {
+  return length === 0 ? "" : `\n[with ${String(length)} image${length === 1 ? "" : "s"}, not shown again]`;
+}
 
 function attributed({ author, text }: ConversationMessage): string {
   if (author === undefined || !NAMED.has(author.kind)) return text;

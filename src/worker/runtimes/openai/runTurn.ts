@@ -33,6 +33,10 @@ export interface TurnWork {
 
 const LAST_CALL = "[This is the last request of this turn: no tool can be called any more. Answer with what you have.]";
 
+const ANSWERS_MESSAGE =
+  "Your answer to this message goes back to its author, who sees nothing else of this turn. " +
+  "Where nothing needs to be said, answer with [SILENT] and nothing else.";
+
 /**
  * Asks the model, runs the tools it asks for and asks again, until it answers without. What it asked for is in the store before a tool
  * runs, and each result when it comes: whatever dies, the transcript says how far the turn had come.
@@ -167,7 +171,12 @@ class TurnLoop {
     const { assignment } = this.#work.context;
     const { policy, input, executionId, rosterInstructions } = assignment;
     return {
-      instructions: [policy.instructions, rosterInstructions, policy.ephemeralInstructions],
+      instructions: [
+        policy.instructions,
+        rosterInstructions,
+        input.deliveryId === "" ? "" : ANSWERS_MESSAGE,
+        policy.ephemeralInstructions,
+      ],
       prefill: policy.prefillMessages,
       rows: this.#transcript.rows,
       executionId,
