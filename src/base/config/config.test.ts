@@ -142,6 +142,24 @@ describe("agents", () => {
     ]);
   });
 
+  test("programs that are named by paths start at the folder, others are looked for", () => {
+    agent(
+      "ada",
+      `runtime: command
+worker: { command: [./worker, ./argument] }
+mcp_servers: { a: { command: [node, ./x] }, b: { command: [/bin/b] } }
+hooks: { turn_ended: [{ command: [../note] }] }
+`,
+    );
+    expect(loadAgents(directory)).toMatchObject([
+      {
+        workerCommand: [join(directory, "ada", "worker"), "./argument"],
+        mcpServers: { a: { command: ["node", "./x"] }, b: { command: ["/bin/b"] } },
+        hooks: [{ command: [join(directory, "note")] }],
+      },
+    ]);
+  });
+
   test("one main agent: the one that says so, else the first; two are refused", () => {
     agent("b", "runtime: echo\nmain: true\n");
     agent("a", "runtime: echo\n");

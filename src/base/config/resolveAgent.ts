@@ -26,12 +26,15 @@ export function resolveAgent(written: Written, directory: string, name: AgentNam
     ...defined("reasoning", written.reasoning),
     ...defined("tools", written.tools),
     mcpServers: mapped(written.mcp_servers, (server): McpServerConfig => ({
-      command: server.command ?? [],
+      command: server.command === undefined ? [] : commandOf(server.command, directory),
       env: sources(server.env, directory),
       url: server.url ?? "",
       headers: sources(server.headers, directory),
     })),
-    ...defined("workerCommand", written.worker.command),
+    ...defined(
+      "workerCommand",
+      written.worker.command === undefined ? undefined : commandOf(written.worker.command, directory),
+    ),
     workerEnv: sources(written.worker.env, directory),
     private: written.private,
     messaging: written.messaging,
@@ -44,7 +47,11 @@ export function resolveAgent(written: Written, directory: string, name: AgentNam
       ...defined("maxModelCalls", limits.max_model_calls),
     },
     hooks: HOOK_EVENTS.flatMap((event) =>
-      written.hooks[event].map((one): HookConfig => ({ event, command: one.command, timeoutMs: one.timeout_ms })),
+      written.hooks[event].map((one): HookConfig => ({
+        event,
+        command: commandOf(one.command, directory),
+        timeoutMs: one.timeout_ms,
+      })),
     ),
     instructions,
   };
@@ -94,6 +101,11 @@ function mapped<Given, Made>(
   make: (given: Given) => Made,
 ): Readonly<Record<string, Made>> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, make(value)]));
+}
+
+/** A program that is named by a path starts at the folder, never at the workspace: there the agent itself could replace it. */
+function commandOf([program = "", ...rest]: readonly string[], directory: string): readonly string[] {
+  return [program.includes("/") ? within(directory, program) : program, ...rest];
 }
 
 function within(directory: string, path: string): string {

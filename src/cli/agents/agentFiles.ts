@@ -60,7 +60,7 @@ ${RUNTIME_PARTS[runtime]}
 #   max_model_calls: 30
 #   memory_mib: 1024
 
-# Commands run at events of a turn, with a JSON document on standard input.
+# Commands run at events of a turn, with a JSON document on standard input. A path starts at this folder.
 # hooks:
 #   memory_recall: [{ command: [./recall], timeout_ms: 2000 }]
 #   memory_store: [{ command: [./remember] }]
