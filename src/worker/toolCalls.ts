@@ -34,8 +34,8 @@ export interface ToolCallerOptions {
   readonly signal: AbortSignal;
   /** Removes secrets from what viewers see. */
   readonly redact: (text: string) => string;
-  /** Commands that run around each call, with what viewers see of it. */
-  readonly hooks: Pick<TurnHooks, "toolStarted" | "toolCompleted">;
+  /** Commands that run around each call, with what viewers see of it; absent = none. */
+  readonly hooks?: Pick<TurnHooks, "toolStarted" | "toolCompleted">;
 }
 
 const ID_LIMIT = 256;
@@ -52,12 +52,12 @@ export function createToolCaller(options: ToolCallerOptions): (request: ToolCall
     const name = cutToCodePoints(request.name === "" ? "tool" : request.name, ID_LIMIT);
     const shown = showArguments(request.arguments, redact);
     await emit({ event: { $case: "toolStarted", value: { toolCallId, name, ...shown } } });
-    await hooks.toolStarted({ callId: toolCallId, name, arguments: shown.arguments });
+    await hooks?.toolStarted({ callId: toolCallId, name, arguments: shown.arguments });
     const startedAt = clock.monotonic();
     const { result, isError } = await outcomeOf(request.run, signal);
     const durationMs = Math.max(0, Math.round(clock.monotonic() - startedAt));
     const end = showResult(result, redact);
-    await hooks.toolCompleted({
+    await hooks?.toolCompleted({
       callId: toolCallId,
       name,
       arguments: shown.arguments,
