@@ -28,6 +28,8 @@ export interface HomePaths {
   readonly logsDir: string;
   /** One folder per execution for results on their way; 0700. */
   readonly outboxesDir: string;
+  /** Uploaded files, each named by its digest; 0700. */
+  readonly attachmentsDir: string;
   /** What can be made again, such as compiled code; 0700. */
   readonly cacheDir: string;
 }
@@ -57,6 +59,7 @@ export function homePaths(root: string, runDir?: string): HomePaths {
     tlsDir: join(base, "tls"),
     logsDir: join(base, "logs"),
     outboxesDir: join(base, "outboxes"),
+    attachmentsDir: join(base, "attachments"),
     cacheDir: join(base, "cache"),
   };
 }

@@ -3,7 +3,7 @@ import type { Random } from "./random.js";
 declare const brand: unique symbol;
 
 /** Every prefix an id may have, so that a log line says what an id names. */
-export const ID_PREFIXES = ["ses", "inp", "exe", "del", "prm", "evt", "req", "lau"] as const;
+export const ID_PREFIXES = ["ses", "inp", "exe", "del", "prm", "evt", "req", "lau", "att"] as const;
 
 /** One of {@link ID_PREFIXES}. */
 export type IdPrefix = (typeof ID_PREFIXES)[number];
@@ -30,6 +30,9 @@ export type EventId = Id<"evt">;
 export type RequestId = Id<"req">;
 /** Names a launch: one worker process that this home started. */
 export type LaunchId = Id<"lau">;
+
+/** Names an attachment: one file that was uploaded for turns. */
+export type AttachmentId = Id<"att">;
 
 /** An agent's name: its folder's name under `agents/`. */
 export type AgentName = string & { readonly [brand]: "agent" };

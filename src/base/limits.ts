@@ -57,9 +57,11 @@ export const LIMITS = Object.freeze({
   childAnswerCodePoints: 262_144,
   /** Attachments of one input. */
   attachments: 10,
+  /** Largest attachment. */
+  attachmentBytes: 10 * MIB,
 } as const);
 
-/** How much mail may wait in a home; going over answers with a typed refusal. */
+/** How much mail may wait and how much may be kept in a home; going over answers with a typed refusal. */
 export const QUOTAS = Object.freeze({
   /** Queued for one recipient by one sender. */
   queuedPerRecipientAndSender: 64,
@@ -69,4 +71,6 @@ export const QUOTAS = Object.freeze({
   queuedPerHome: 10_000,
   /** Bodies kept in the home, in bytes of UTF-8. */
   bodyBytesPerHome: 64 * MIB,
+  /** Attachments kept in the home, in bytes; the same content counts once. */
+  attachmentBytesPerHome: 1_024 * MIB,
 } as const);

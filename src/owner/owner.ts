@@ -22,6 +22,7 @@ import type { Store } from "../store/store.js";
 import { claimInput } from "../store/turns/claimInput.js";
 import { shareSlot } from "./admission/sharedSlot.js";
 import { type RunNext, SlotScheduler } from "./admission/slotScheduler.js";
+import { AttachmentFiles } from "./attachments/attachmentFiles.js";
 import { ownerService } from "./attach/ownerService.js";
 import type { RunTurn } from "./children/childDesk.js";
 import { readLaunchMark } from "./launch/launchMark.js";
@@ -76,6 +77,8 @@ export interface OwnerOptions {
 export interface Owner {
   /** What turns work with; for the services that show and steer them. */
   readonly parts: TurnParts & { readonly runningText: (sessionId: string) => string };
+  /** Files that clients upload for turns. */
+  readonly attachments: AttachmentFiles;
   /** Services of the owner socket. */
   readonly workerServices: readonly ServiceImplementation[];
   /** Says who calls on the owner socket: a worker, of the connection it came in on. */
@@ -200,12 +203,15 @@ export function createOwner(options: OwnerOptions): Owner {
     }
     parts.hub.publish(sessionId, { $case: "sessionDeleted", value: { sessionId } });
     parts.hub.drop(sessionId);
+    void attachments.sweep();
   };
+  const attachments = new AttachmentFiles({ store, clock, random, log, directory: paths.attachmentsDir });
   const turn = (executionId: string): TurnRun | undefined => running.get(executionId);
   const ownUid = process.getuid?.();
 
   return {
     parts,
+    attachments,
     workerServices: [
       ownerService({ tokens, table, clock, writer: store.writer, log, ownPid: process.pid, ownUid }),
       executionStoreService({ store, clock, random, turn, messages: options.messages }),
@@ -234,6 +240,7 @@ export function createOwner(options: OwnerOptions): Owner {
         effects: listeners.effects,
         unknownOutcome: listeners.unknownOutcome,
       });
+      await attachments.clean();
     },
     start() {
       for (const sessionId of sessionsToRun(store.reader)) scheduler.wake(sessionId);

@@ -34,11 +34,23 @@ export const runTurnSchema = z.object({
   text: withoutNul
     .min(1, "must not be empty")
     .refine((text) => Buffer.byteLength(text) <= MAX_TEXT_BYTES, "must have at most 1,048,576 bytes"),
-  attachmentIds: z.array(z.string().max(64)).max(LIMITS.attachments),
+  attachmentIds: z.array(idField("att")).max(LIMITS.attachments),
   headless: z.boolean(),
   sessionTitle: lineField(0, LIMITS.displayNameCodePoints),
   trace: traceField,
   answersPrompts: z.boolean(),
+});
+
+/** The checked form of AttachmentHeader. */
+export const attachmentHeaderSchema = z.object({
+  requestId: requestIdField,
+  mediaType: z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"], "is no image type that is taken"),
+  sizeBytes: z
+    .bigint()
+    .min(1n, "must be at least 1")
+    .max(BigInt(LIMITS.attachmentBytes), "must be at most 10,485,760")
+    .transform(Number),
+  sha256: z.instanceof(Uint8Array).refine((bytes) => bytes.length === 32, "must have 32 bytes"),
 });
 
 /** The checked form of WatchSessionRequest. */

@@ -11,7 +11,7 @@ import { followTurn } from "../../owner/watch/followTurn.js";
 import { watchSession } from "../../owner/watch/watchSession.js";
 import type { ServiceImplementation } from "../../rpc/harness/implementService.js";
 import { implementService } from "../../rpc/harness/implementService.js";
-import { defineServerStream, defineUnary, defineUnimplemented } from "../../rpc/harness/methods.js";
+import { defineClientStream, defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
 import { reasonError, RpcError } from "../../rpc/rpcError.js";
 import { childTrace, formatTraceparent, parseTraceparent } from "../../rpc/traceContext.js";
 import { toTimestamp } from "../../rpc/wire/times.js";
@@ -32,6 +32,7 @@ import {
   stopTurnSchema,
   watchSessionSchema,
 } from "./turnSchemas.js";
+import { uploadAttachment } from "./uploadAttachment.js";
 
 /** Serves turns to clients. */
 export function createTurnService(owner: Owner): ServiceImplementation {
@@ -44,7 +45,6 @@ export function createTurnService(owner: Owner): ServiceImplementation {
       schema: runTurnSchema,
       async *handle(request, context) {
         const principal = clientPrincipal(context.principal);
-        if (request.attachmentIds.length > 0) throw new RpcError("UNKNOWN_ATTACHMENT");
         refuseWhileDraining(owner);
         const trace = childTrace(parseTraceparent(request.trace?.traceparent ?? "") ?? context.trace, random);
         const admitted = await admitTurn(parts, {
@@ -56,6 +56,7 @@ export function createTurnService(owner: Owner): ServiceImplementation {
               : { kind: "agent", agent: request.target.value },
           text: request.text,
           headless: request.headless,
+          attachmentIds: request.attachmentIds,
           title: request.sessionTitle,
           traceparent: formatTraceparent(trace),
           tracestate: request.trace?.tracestate ?? "",
@@ -176,7 +177,12 @@ export function createTurnService(owner: Owner): ServiceImplementation {
       },
     }),
 
-    uploadAttachment: defineUnimplemented(),
+    uploadAttachment: defineClientStream({
+      handle: (requests, context) => {
+        refuseWhileDraining(owner);
+        return uploadAttachment(owner.attachments, clientPrincipal(context.principal), requests);
+      },
+    }),
   });
 }
 

@@ -21,6 +21,8 @@ export interface TurnRequest {
     { readonly kind: "session"; readonly sessionId: string } | { readonly kind: "agent"; readonly agent: string };
   readonly text: string;
   readonly headless: boolean;
+  /** Uploaded files, in order; default none. */
+  readonly attachmentIds?: readonly string[];
   /** Title of a session that is created. */
   readonly title: string;
   readonly traceparent: string;
@@ -36,11 +38,11 @@ export interface AdmittedTurn {
 
 /**
  * Queues a client's input, once for each key.
- * @throws RpcError UNKNOWN_AGENT, UNKNOWN_SESSION, REQUEST_CONFLICT, CHILD_SESSION, QUEUE_FULL, SESSION_PROTECTED; StorageError.
+ * @throws RpcError UNKNOWN_AGENT, UNKNOWN_SESSION, REQUEST_CONFLICT, CHILD_SESSION, UNKNOWN_ATTACHMENT, QUEUE_FULL, SESSION_PROTECTED; StorageError.
  */
 export async function admitTurn(parts: TurnParts, request: TurnRequest): Promise<AdmittedTurn> {
   const { store, clock, random } = parts;
-  const { target, principal } = request;
+  const { target, principal, attachmentIds = [] } = request;
   const now = clock.now();
   if (request.title === BOT_CHAT_TITLE) throw new RpcError("SESSION_PROTECTED");
   const sessionId = target.kind === "session" ? target.sessionId : newId("ses", random);
@@ -53,7 +55,7 @@ export async function admitTurn(parts: TurnParts, request: TurnRequest): Promise
       principal,
       requestScope: scope,
       requestId: request.requestId,
-      digest: Buffer.from(digestOf([scope, request.text, request.headless, request.title]), "hex"),
+      digest: Buffer.from(digestOf([scope, request.text, request.headless, request.title, ...attachmentIds]), "hex"),
       author: clientAuthor(principal),
       attribution: "",
       text: request.text,
@@ -76,6 +78,7 @@ export async function admitTurn(parts: TurnParts, request: TurnRequest): Promise
           },
         }
       : {}),
+    attachmentIds,
     maxQueued: QUOTAS.queuedPerRecipient,
   });
   switch (result.kind) {
@@ -89,6 +92,8 @@ export async function admitTurn(parts: TurnParts, request: TurnRequest): Promise
       throw reasonError("REQUEST_CONFLICT");
     case "unknown_session":
       throw reasonError("UNKNOWN_SESSION");
+    case "unknown_attachment":
+      throw reasonError("UNKNOWN_ATTACHMENT");
     case "child_session":
       throw reasonError("CHILD_SESSION");
     case "queue_full":

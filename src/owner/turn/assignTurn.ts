@@ -1,10 +1,12 @@
 import { LIMITS } from "../../base/limits.js";
 import type { Bootstrap } from "../../gen/talaria/owner/v1/owner_service.js";
 import { Policy } from "../../gen/talaria/types/v1/policy.js";
+import { inputAttachments } from "../../store/queries/attachments.js";
 import { grantedCommands } from "../../store/queries/grantedCommands.js";
 import { assignExecution } from "../../store/turns/assignExecution.js";
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import type { StoredFence } from "../../store/turns/fence.js";
+import { attachmentPath, toAttachment } from "../attachments/toAttachment.js";
 import type { WorkerLink } from "../attach/workerLink.js";
 import { evidenceText } from "../identity/workerEvidence.js";
 import { resolveCredentials } from "../policy/resolveCredentials.js";
@@ -63,5 +65,8 @@ export async function assignTurn(parts: TurnParts, assignment: TurnAssignment): 
       claimed.input.headless === 1 ||
       (fromMessage && !viewedIn(store.reader, claimed).some((sessionId) => hub.hasAnswerer(sessionId))),
     workspace,
+    attachments: inputAttachments(store.reader, claimed.input.input_id).map((row) =>
+      toAttachment(row, attachmentPath(paths.attachmentsDir, row.sha256)),
+    ),
   });
 }

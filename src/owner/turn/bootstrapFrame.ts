@@ -4,6 +4,7 @@ import type { AgentConfig } from "../../base/config/agentConfig.js";
 import { LIMITS } from "../../base/limits.js";
 import { BackgroundState } from "../../gen/talaria/owner/v1/execution_store_service.js";
 import { Bootstrap, RetryMode } from "../../gen/talaria/owner/v1/owner_service.js";
+import type { Attachment } from "../../gen/talaria/types/v1/attachment.js";
 import { Policy } from "../../gen/talaria/types/v1/policy.js";
 import { toAuthor } from "../../rpc/wire/author.js";
 import { toDuration } from "../../rpc/wire/times.js";
@@ -29,6 +30,7 @@ export interface BootstrapFacts {
   /** Whether nobody can answer prompts. */
   readonly headless: boolean;
   readonly workspace: string;
+  readonly attachments: readonly Attachment[];
 }
 
 const RETRY_MODES: Readonly<Record<NonNullable<ClaimedInput["retry"]>["mode"], RetryMode>> = {
@@ -56,7 +58,7 @@ export function bootstrapFrame(parts: TurnParts, facts: BootstrapFacts): Bootstr
       inputId: input.input_id,
       text: input.text,
       author: toAuthor(authorFromColumns(input)),
-      attachments: [],
+      attachments: [...facts.attachments],
       deliveryId: input.delivery_id ?? "",
       depth: input.depth,
       inReplyTo: input.in_reply_to ?? "",

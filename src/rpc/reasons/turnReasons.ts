@@ -345,4 +345,11 @@ export const turnReasons = {
     message: "The model's endpoint cannot be reached.",
     hint: "Check the address of the endpoint in agent.yaml, and that its server runs.",
   },
+  ATTACHMENT_QUOTA: {
+    number: 174,
+    code: "RESOURCE_EXHAUSTED",
+    retryable: true,
+    message: "The home keeps as many bytes of attachments as it may.",
+    hint: "Delete sessions whose attachments are no longer needed, or try again later.",
+  },
 } as const satisfies Record<string, ReasonEntry>;

@@ -70,6 +70,27 @@ CREATE INDEX inputs_lane ON inputs (session_id, sequence) WHERE state = 'queued'
 CREATE INDEX inputs_session ON inputs (session_id, sequence);
 CREATE INDEX inputs_execution ON inputs (execution_id) WHERE execution_id IS NOT NULL;
 
+CREATE TABLE attachments (
+  attachment_id TEXT PRIMARY KEY,
+  principal TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  media_type TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  sha256 BLOB NOT NULL,
+  used INTEGER NOT NULL DEFAULT 0 CHECK (used IN (0, 1)),
+  created_at INTEGER NOT NULL,
+  UNIQUE (principal, request_id)
+) STRICT;
+CREATE INDEX attachments_content ON attachments (sha256, size_bytes);
+
+CREATE TABLE input_attachments (
+  input_id TEXT NOT NULL REFERENCES inputs (input_id) ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  attachment_id TEXT NOT NULL REFERENCES attachments (attachment_id),
+  PRIMARY KEY (input_id, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX input_attachments_of ON input_attachments (attachment_id);
+
 CREATE TABLE untold (
   input_id TEXT NOT NULL REFERENCES inputs (input_id) ON DELETE CASCADE,
   telling TEXT NOT NULL CHECK (telling IN ('event', 'command')),

@@ -9,6 +9,8 @@ export interface Admission {
   readonly input: InputDraft;
   /** The session to create for it, with the input's session id; absent where that session must exist. */
   readonly create?: SessionDraft;
+  /** Attachments of the input, in order; each must be the principal's own. Default none. */
+  readonly attachmentIds?: readonly string[];
   /** Most inputs that may wait in one session. */
   readonly maxQueued: number;
 }
@@ -27,12 +29,13 @@ export type AdmissionResult =
   | { readonly kind: "unknown_session" }
   /** The session of a child turn takes no other inputs. */
   | { readonly kind: "child_session" }
+  | { readonly kind: "unknown_attachment" }
   | { readonly kind: "queue_full" };
 
 /** Queues a client's input once for each key. */
 export const admitInput = defineCommand<Admission, AdmissionResult>({
   name: "turn.admit",
-  run(tx, { input, create, maxQueued }) {
+  run(tx, { input, create, attachmentIds = [], maxQueued }) {
     const earlier = tx.get<{ input_id: string; session_id: string; digest: Uint8Array }>(
       `SELECT input_id, session_id, digest FROM inputs
        WHERE principal = ? AND request_scope = ? AND request_id = ? AND request_scope <> 'delivery'`,
@@ -44,6 +47,9 @@ export const admitInput = defineCommand<Admission, AdmissionResult>({
       return Buffer.compare(earlier.digest, input.digest) === 0
         ? { kind: "replayed", inputId: earlier.input_id, sessionId: earlier.session_id }
         : { kind: "conflict" };
+    }
+    if (!attachmentIds.every((attachmentId) => isOwn(tx, attachmentId, input.principal))) {
+      return { kind: "unknown_attachment" };
     }
     if (create) insertSession(tx, create);
     else {
@@ -57,9 +63,23 @@ export const admitInput = defineCommand<Admission, AdmissionResult>({
     const waiting = queuedCount(tx, input.sessionId);
     if (waiting >= maxQueued) return { kind: "queue_full" };
     insertInput(tx, input);
+    attachmentIds.forEach((attachmentId, position) => {
+      tx.run(
+        "INSERT INTO input_attachments (input_id, position, attachment_id) VALUES (?, ?, ?)",
+        input.inputId,
+        position,
+        attachmentId,
+      );
+      tx.run("UPDATE attachments SET used = 1 WHERE attachment_id = ?", attachmentId);
+    });
     return { kind: "queued", sessionId: input.sessionId, inputId: input.inputId, position: waiting + 1 };
   },
 });
+
+function isOwn(tx: Tx, attachmentId: string, principal: string): boolean {
+  const sql = "SELECT 1 FROM attachments WHERE attachment_id = ? AND principal = ?";
+  return tx.get(sql, attachmentId, principal) !== undefined;
+}
 
 function queuedCount(tx: Tx, sessionId: string): number {
   const row = tx.get<{ count: number }>(

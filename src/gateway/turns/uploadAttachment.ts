@@ -1,0 +1,42 @@
+import type { UploadAttachmentRequest, UploadAttachmentResponse } from "../../gen/talaria/gateway/v1/turn_service.js";
+import { LIMITS } from "../../base/limits.js";
+import type { AttachmentFiles } from "../../owner/attachments/attachmentFiles.js";
+import { toAttachment } from "../../owner/attachments/toAttachment.js";
+import { invalidField, RpcError } from "../../rpc/rpcError.js";
+import { attachmentHeaderSchema } from "./turnSchemas.js";
+
+const CHUNK_BYTES = 1_048_576;
+
+/**
+ * Takes a file in, chunk by chunk; a repeated request is answered without its content.
+ * @throws RpcError INVALID_FIELD, ATTACHMENT_TOO_LARGE, REQUEST_CONFLICT, and those of {@link AttachmentFiles.put}.
+ */
+export async function uploadAttachment(
+  files: AttachmentFiles,
+  principal: string,
+  requests: AsyncIterable<UploadAttachmentRequest>,
+): Promise<UploadAttachmentResponse> {
+  const steps = requests[Symbol.asyncIterator]();
+  const first = await steps.next();
+  const step = first.done === true ? undefined : first.value.step;
+  if (step?.$case !== "header") throw invalidField("step", "begins with a header");
+  if (step.value.sizeBytes > BigInt(LIMITS.attachmentBytes)) throw new RpcError("ATTACHMENT_TOO_LARGE");
+  const checked = attachmentHeaderSchema.safeParse(step.value);
+  if (!checked.success) {
+    const [issue] = checked.error.issues;
+    throw invalidField(`header.${String(issue?.path[0] ?? "")}`, issue?.message ?? "is invalid");
+  }
+  const upload = { principal, ...checked.data };
+  const row = files.earlier(upload) ?? (await files.put(upload, chunksOf(steps)));
+  return { attachment: toAttachment(row) };
+}
+
+async function* chunksOf(steps: AsyncIterator<UploadAttachmentRequest>): AsyncGenerator<Uint8Array> {
+  for (let next = await steps.next(); next.done !== true; next = await steps.next()) {
+    const { step } = next.value;
+    if (step?.$case !== "chunk" || step.value.length === 0 || step.value.length > CHUNK_BYTES) {
+      throw invalidField("step", "is a chunk of 1 to 1,048,576 bytes after the header");
+    }
+    yield step.value;
+  }
+}
