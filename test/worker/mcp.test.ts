@@ -228,8 +228,8 @@ test("noise on standard output is skipped, nonsense is a result without content,
   );
 });
 
-test("a server that floods in a call is ended", async () => {
-  const source = await connect({ mcpServers: [{ name: "bad", command: bad("floods") }] });
+test.each(["floods", "babbles"])("a server that %s in a call is ended", async (mode) => {
+  const source = await connect({ mcpServers: [{ name: "bad", command: bad(mode) }] });
   await expect(call(source, "mcp_bad_t")).rejects.toThrow(
     "The MCP server bad sent a flood of messages and was ended during the call.",
   );

@@ -48,13 +48,15 @@ export async function openServer(
     closing = true;
     await client.close().catch(() => undefined);
   };
-  transport.onmessage = () => {
-    messages += 1;
-    if (messages !== MCP_BOUNDS.answerMessages) return;
+  const onFlood = (): void => {
     end = flood.end = "sent a flood of messages and was ended";
     log.warn("an MCP server sent a flood of messages", { server: name });
     if (process === undefined) void close();
     else process.kill();
+  };
+  transport.onmessage = () => {
+    messages += 1;
+    if (messages === MCP_BOUNDS.answerMessages) onFlood();
   };
   client.onclose = () => {
     end ??= process === undefined ? "has closed the connection" : (process.how ?? "has ended");
@@ -62,6 +64,7 @@ export async function openServer(
   };
   client.onerror = (error) => {
     oddities += 1;
+    if (oddities === MCP_BOUNDS.answerMessages) onFlood();
     if (oddities <= 20) log.info("an MCP server misbehaves", { server: name, problem: error.message.slice(0, 512) });
   };
   try {

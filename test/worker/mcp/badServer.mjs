@@ -27,9 +27,9 @@ const lists = {
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const note = { method: "notifications/message", params: { level: "info", data: "x" } };
 
-function flood() {
-  while (process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...note })}\n`));
-  process.stdout.once("drain", flood);
+function flood(line = `${JSON.stringify({ jsonrpc: "2.0", ...note })}\n`) {
+  while (process.stdout.write(line));
+  process.stdout.once("drain", () => flood(line));
 }
 
 if (mode === "exits") process.exit(2);
@@ -65,6 +65,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     else send({ id, result: { tools: lists[mode] ?? lists.works } });
   } else if (method === "tools/call") {
     if (mode === "floods") flood();
+    else if (mode === "babbles") flood("no message\n");
     else if (mode === "refuses") send({ id, error: { code: -32_000, message: "not today" } });
     else send({ id, result: { content: "nonsense" } });
   }
