@@ -1,14 +1,14 @@
 import type { Owner } from "../owner/owner.js";
-import { freezePolicy } from "../owner/policy/freezePolicy.js";
-import { Policy } from "../gen/talaria/types/v1/policy.js";
 import type { GatewayContext, GatewayRooms } from "./gatewayContext.js";
 import { createDmRoom } from "./messages/createDmRoom.js";
 import type { Notifier } from "./notify/notifier.js";
+import { frozenPolicies } from "./messages/frozenPolicies.js";
 import { createTurnService } from "./turns/turnService.js";
 import { createOwnerRoom } from "./workers/createOwnerRoom.js";
 
 /** Makes the rooms that a served home has. Messages become inputs of the owner's, and its turns send messages. */
 export function createServeRooms(context: GatewayContext): GatewayRooms {
+  const frozen = frozenPolicies();
   const joined: { owner?: Owner; notifier?: Pick<Notifier, "notify"> } = {};
   const {
     dm,
@@ -17,7 +17,7 @@ export function createServeRooms(context: GatewayContext): GatewayRooms {
   } = createDmRoom(
     context,
     {
-      freezePolicy: (agent) => Policy.encode(freezePolicy(context.agents.require(agent))).finish(),
+      freezePolicy: (agent) => frozen(context.agents.require(agent)),
       wake: (sessionIds) => joined.owner?.wake(sessionIds),
     },
     (notification) => joined.notifier?.notify(notification),

@@ -1,5 +1,6 @@
 import { defineCommand } from "../command.js";
 import type { Tx } from "../sql.js";
+import { AdmissionBatch } from "./admissionBatch.js";
 import { checkLoopGuard } from "./checkLoopGuard.js";
 import { checkQuotas, type QuotaRefusal } from "./checkQuotas.js";
 import type { DeliveryDraft } from "./deliveryDraft.js";
@@ -31,7 +32,15 @@ export type Admission =
     };
 
 /** Admits a message: key, loop guard, quotas, the row and (for an agent of this gateway) its input, in one transaction. */
-export const admitDelivery = defineCommand({ name: "delivery.admit", run: admit });
+export const admitDelivery = defineCommand({
+  name: "delivery.admit",
+  run: (tx: Tx, draft: DeliveryDraft): Admission => {
+    const batch = new AdmissionBatch(tx, 1, draft.now);
+    const admission = admit(tx, batch, draft);
+    batch.finish();
+    return admission;
+  },
+});
 
 /** What became of one message of a batch: `heldBack` after an earlier one for the same recipient was not accepted. */
 export type BatchAdmission = Admission | { readonly kind: "heldBack" };
@@ -44,30 +53,36 @@ export const admitDeliveries = defineCommand({
   name: "delivery.admit_batch",
   run: (tx: Tx, drafts: readonly DeliveryDraft[]): readonly BatchAdmission[] => {
     const refused = new Set<string>();
-    return drafts.map((draft) => {
+    const batch = new AdmissionBatch(tx, drafts.length, drafts[0]?.now ?? 0);
+    const admissions = drafts.map((draft): BatchAdmission => {
       const recipient = `${draft.recipientGateway}/${draft.recipientAgent}`;
       if (refused.has(recipient)) return { kind: "heldBack" };
-      const admission = admit(tx, draft);
+      const admission = admit(tx, batch, draft);
       if (admission.kind === "refused") refused.add(recipient);
       return admission;
     });
+    batch.finish();
+    return admissions;
   },
 });
 
-/** {@link admitDelivery} inside a transaction that is open already. */
-export function admit(tx: Tx, draft: DeliveryDraft): Admission {
+function admit(tx: Tx, batch: AdmissionBatch, draft: DeliveryDraft): Admission {
   const found = findByKey(tx, draft);
-  if (found !== undefined) return replay(tx, found, draft);
+  if (found !== undefined) {
+    batch.forgetCounts();
+    return replay(tx, found, draft);
+  }
   const retryAfterMs = checkLoopGuard(tx, draft);
   if (retryAfterMs !== undefined) return { kind: "refused", reason: "LOOP_GUARD", retryAfterMs };
-  const quota = checkQuotas(tx, draft);
+  const quota = checkQuotas(tx, batch, draft);
   if ("refusal" in quota) return { kind: "refused", reason: quota.refusal };
   const effects = noEffects();
-  const fresh = deliveryOfDraft(tx, draft);
+  const fresh = deliveryOfDraft(batch, draft);
   const { recipientChat: chat, attribution, now } = draft;
   const delivery =
-    chat === undefined ? fresh : queueLocalInput(tx, { delivery: fresh, chat, attribution, now }, effects);
+    chat === undefined ? fresh : queueLocalInput(tx, { delivery: fresh, chat, attribution, now }, effects, batch);
   insertDelivery(tx, delivery, draft.bodyBytes);
+  batch.noteQueued(draft.recipientGateway, draft.recipientAgent, draft.bodyBytes);
   effects.changed.push(delivery.deliveryId);
   return { kind: "accepted", delivery, position: quota.position, effects };
 }

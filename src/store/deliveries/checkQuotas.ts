@@ -1,4 +1,5 @@
 import type { Tx } from "../sql.js";
+import type { AdmissionBatch } from "./admissionBatch.js";
 import type { DeliveryDraft } from "./deliveryDraft.js";
 
 /** A quota that a message would exceed; names of the reason registry. */
@@ -8,17 +9,10 @@ export type QuotaRefusal = "SENDER_QUOTA" | "RECIPIENT_QUOTA" | "HOME_QUOTA";
 export type QuotaVerdict = { readonly position: number } | { readonly refusal: QuotaRefusal };
 
 /** Looks for the first quota that one more message would exceed. */
-export function checkQuotas(tx: Tx, draft: DeliveryDraft): QuotaVerdict {
+export function checkQuotas(tx: Tx, batch: AdmissionBatch, draft: DeliveryDraft): QuotaVerdict {
   const { bounds, recipientGateway, recipientAgent } = draft;
-  const home = tx.get<{ waiting: number; queued: number; bodyBytes: number }>(
-    `SELECT queued, body_bytes AS bodyBytes,
-       (SELECT COUNT(*) FROM deliveries WHERE recipient_gateway = ? AND recipient_agent = ? AND state = 'queued') AS waiting
-     FROM delivery_totals WHERE one = 1`,
-    recipientGateway,
-    recipientAgent,
-  );
-  if (home === undefined) throw new Error("the totals are missing");
-  const { waiting, queued, bodyBytes } = home;
+  const waiting = batch.waitingFor(recipientGateway, recipientAgent);
+  const { queued, bodyBytes } = batch.load();
   // What one sender has waiting is part of what waits, so most lanes need no second count.
   if (waiting >= bounds.queuedPerRecipientAndSender) {
     const bySender = count(

@@ -1,14 +1,12 @@
-import type { Tx } from "../sql.js";
-import { ensureBotChat } from "../turns/ensureBotChat.js";
+import type { AdmissionBatch } from "./admissionBatch.js";
 import type { DeliveryDraft } from "./deliveryDraft.js";
 import type { StoredDelivery } from "./storedDelivery.js";
-import { takePlaces } from "./takePlaces.js";
 
 /** The delivery that a draft becomes, with its places taken and the session that is told of its end. */
-export function deliveryOfDraft(tx: Tx, draft: DeliveryDraft): StoredDelivery {
+export function deliveryOfDraft(batch: AdmissionBatch, draft: DeliveryDraft): StoredDelivery {
   const { deliveryId, now, attempt } = draft;
   const inbound = draft.route === "peer_inbound" || draft.route === "relay_inbound";
-  const { lane, receipt } = takePlaces(tx, { receipt: inbound });
+  const { lane, receipt } = batch.takePlaces();
   return {
     sequence: lane,
     deliveryId,
@@ -19,7 +17,7 @@ export function deliveryOfDraft(tx: Tx, draft: DeliveryDraft): StoredDelivery {
     state: "queued",
     route: draft.route,
     sender: draft.sender,
-    senderSessionId: replySession(tx, draft),
+    senderSessionId: replySession(batch, draft),
     startedBy: draft.startedBy,
     target: draft.target,
     recipientGateway: draft.recipientGateway,
@@ -55,7 +53,7 @@ export function deliveryOfDraft(tx: Tx, draft: DeliveryDraft): StoredDelivery {
   };
 }
 
-function replySession(tx: Tx, { replyTo, now }: DeliveryDraft): string | undefined {
+function replySession(batch: AdmissionBatch, { replyTo }: DeliveryDraft): string | undefined {
   if (replyTo === undefined) return undefined;
-  return replyTo.kind === "session" ? replyTo.sessionId : ensureBotChat(tx, { ...replyTo.chat, now });
+  return replyTo.kind === "session" ? replyTo.sessionId : batch.chatOf(replyTo.chat);
 }
