@@ -2,7 +2,6 @@ import type { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 
 /** The packages behind the `openai` runtime, in a file of their own: a worker reads it only for an agent that has a model. */
 export { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-export { APICallError } from "ai";
 
 /** A chat model of an endpoint. */
 export type ChatModel = ReturnType<ReturnType<typeof createOpenAICompatible>["chatModel"]>;

@@ -9,6 +9,8 @@ import type { RequestedCall } from "./streamAnswer.js";
 const TEXT_BYTES = 1_048_576;
 /** Longest arguments of a call, bytes. */
 const ARGUMENT_BYTES = 262_144;
+/** Longest id that is kept, UTF-16 units; the contract takes 256 code points. */
+const ID_LENGTH = 240;
 /** Most calls of a row. */
 const CALLS = 128;
 
@@ -67,11 +69,20 @@ export class Transcript {
   }
 }
 
-/** Makes calls fit the contract: a call beyond the bound is not made, and arguments that are too long become text that is none. */
+/**
+ * Makes calls fit the contract: a call beyond the bound is not made, arguments that are too long become text that is none, and an id
+ * that is missing or used twice becomes one of its own. Pure.
+ */
 export function boundedCalls(calls: readonly RequestedCall[]): readonly RequestedCall[] {
-  return calls.slice(0, CALLS).map(({ id, name, argumentsJson }) => ({
-    id: toWellFormed(id).slice(0, 256),
-    name: name.slice(0, 256),
-    argumentsJson: Buffer.byteLength(argumentsJson) > ARGUMENT_BYTES ? '"arguments too long"' : argumentsJson,
-  }));
+  const used = new Set<string>();
+  return calls.slice(0, CALLS).map(({ id, name, argumentsJson }, index) => {
+    const given = toWellFormed(id).slice(0, ID_LENGTH);
+    const own = given === "" || used.has(given) ? `${given}#${String(index + 1)}` : given;
+    used.add(own);
+    return {
+      id: own,
+      name: name.slice(0, 256),
+      argumentsJson: Buffer.byteLength(argumentsJson) > ARGUMENT_BYTES ? '"arguments too long"' : argumentsJson,
+    };
+  });
 }
