@@ -17,7 +17,7 @@ afterAll(() => {
 const workers = useForeignWorkers();
 const foreign = { runtime: "command", worker: { command: workers.command, env: { GIVEN: "to the agent" } } };
 const gateway = useTestGateway({
-  agents: { foreign: { ...foreign, api_key_file: join(elsewhere, "key") }, keyless: foreign },
+  agents: { foreign: { ...foreign, model: "some", api_key_file: join(elsewhere, "key") }, keyless: foreign },
 });
 
 function filesBelow(folder: string): string[] {
