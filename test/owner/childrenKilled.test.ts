@@ -7,17 +7,17 @@ import { waitUntil } from "../kit/waitFor.js";
 
 const fixture = useServe();
 
-test("a gateway killed over a parent and its children leaves none of them queued, running or without an outcome", async () => {
+test("OW-R7 a gateway killed over a parent and its children keeps the answer of the one that had ended, and leaves none of them queued, running or without an outcome", async () => {
   const home = fixture.home();
   const first = await fixture.serve(home);
   const client = first.connect();
-  const run = client.run("echo", "!child !child !spin 60000 | waiting | too");
+  const run = client.run("echo", "!child done | !child !spin 60000 | waiting");
   const sessionId = await sessionOf(run);
   const executionId = await run.started();
   const adopted = (): unknown[] => rowsOf(home, "SELECT 1 FROM executions WHERE state = 'adopted'");
   await waitUntil("parent, child and grandchild run", () => adopted().length === 3, adopted);
   const pids = launchesOf(home).map(({ pid }) => pid);
-  expect(pids).toHaveLength(3);
+  expect(pids).toHaveLength(4);
   await first.kill();
 
   const second = (await fixture.serve(home)).connect();
@@ -29,7 +29,14 @@ test("a gateway killed over a parent and its children leaves none of them queued
   );
   expect(outcomes.map(({ child_depth: depth }) => depth)).toEqual([0, 1, 1, 1, 2]);
   expect(outcomes.map(({ outcome }) => outcome)).not.toContain(null);
-  expect(outcomes.slice(2).map(({ outcome }) => outcome)).toEqual(["cancelled", "cancelled", "unknown"]);
+  expect(outcomes[1]?.outcome).toBe("completed");
+  expect(outcomes.slice(3).map(({ outcome }) => outcome)).toEqual(["cancelled", "unknown"]);
+  const answers = rowsOf(
+    home,
+    "SELECT answer FROM children WHERE execution_id = ? AND state = 'succeeded'",
+    executionId,
+  );
+  expect(answers).toEqual([{ answer: "done" }]);
   expect(rowsOf(home, "SELECT 1 FROM children WHERE state = 'dispatched'")).toEqual([]);
   expect(rowsOf(home, "SELECT 1 FROM sessions WHERE running_execution_id IS NOT NULL")).toEqual([]);
   const [totals] = rowsOf<{ admitted: number; ended: number }>(home, "SELECT admitted, ended FROM turn_totals");
