@@ -27,6 +27,7 @@ const targets = [
   { entry: "src/worker/packages/acpPackages.ts", outdir: "dist/worker", kind: "file" },
   { entry: "src/worker/main.ts", outdir: "dist/worker", kind: "file" },
   { entry: "src/worker/sdk/index.ts", outdir: "dist/sdk", kind: "library" },
+  { entry: "src/client/index.ts", outdir: "dist/client", kind: "library" },
   { entry: "src/cli/main.ts", outdir: "dist/cli", kind: "command" },
 ];
 

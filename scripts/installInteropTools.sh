@@ -20,6 +20,20 @@ else
   echo "grpcurl: Go is not installed, so it cannot be built" >&2
 fi
 
+go_plugins=(google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.5 google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.3.0)
+stamp="$tools/go.plugins"
+if [[ -x "$tools/bin/protoc-gen-go" && -f "$stamp" && "$(<"$stamp")" == "${go_plugins[*]}" ]]; then
+  echo "${go_plugins[*]} are there"
+elif command -v go >/dev/null; then
+  for plugin in "${go_plugins[@]}"; do GOBIN="$tools/bin" go install "$plugin"; done
+  # What the Go client imports is compiled once, here.
+  (cd examples/clients/go && go build google.golang.org/grpc google.golang.org/grpc/credentials/insecure)
+  echo "${go_plugins[*]}" >"$stamp"
+  echo "${go_plugins[*]} built"
+else
+  echo "protoc-gen-go: Go is not installed, so it cannot be built" >&2
+fi
+
 stamp="$tools/venv.requirements"
 if [[ -x "$tools/venv/bin/python" && -f "$stamp" && "$(<"$stamp")" == "${requirements[*]}" ]]; then
   echo "${requirements[*]} are there"

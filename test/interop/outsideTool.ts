@@ -16,6 +16,7 @@ export interface OutsideTool {
 /** Arguments with which each tool ends with 0 when it is usable. */
 const PROBES = {
   grpcurl: ["-version"],
+  protocGenGo: ["--version"],
   python: ["-c", "import grpc, grpc_tools.protoc, grpc_reflection"],
 } as const satisfies Record<string, readonly string[]>;
 

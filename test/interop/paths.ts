@@ -12,6 +12,9 @@ export const paths = {
   python: at(".tools/venv/bin/python"),
   buf: at("node_modules/.bin/buf"),
   binaries: at("node_modules/.bin"),
-  examples: at("examples/python"),
+  examples: at("examples/clients/python"),
+  clients: at("examples/clients"),
+  protocGenGo: at(".tools/bin/protoc-gen-go"),
+  tools: at(".tools/bin"),
   scenarios: at("test/interop/python"),
 } as const;

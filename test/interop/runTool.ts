@@ -27,14 +27,20 @@ export interface Surroundings {
   readonly cwd?: string;
   /** Added to the environment; undefined removes. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Longest that it may take, milliseconds; default 25 s. */
+  readonly limitMs?: number;
 }
 
 /** Starts a command whose output is watched while it runs. */
-export function beginTool(command: string, args: readonly string[], { cwd, env }: Surroundings = {}): Running {
+export function beginTool(
+  command: string,
+  args: readonly string[],
+  { cwd, env, limitMs = LIMIT_MS }: Surroundings = {},
+): Running {
   const child = spawn(command, args, {
     stdio: ["ignore", "pipe", "pipe"],
     ...(cwd === undefined ? {} : { cwd }),
-    timeout: LIMIT_MS,
+    timeout: limitMs,
     killSignal: "SIGKILL",
     env: { ...process.env, TALARIA_HOME: undefined, TALARIA_ADDRESS: undefined, TALARIA_TOKEN: undefined, ...env },
   });

@@ -1,4 +1,4 @@
-"""Drives examples/python/client.py against a gateway and prints what it saw as one JSON document.
+"""Drives examples/clients/python/client.py against a gateway and prints what it saw as one JSON document.
 
 Arguments: the address, the token (empty for none) and a prefix for request ids.
 """

@@ -4,8 +4,8 @@ r"""A small Talaria client in Python. Make the stubs once, in the root of the ch
     mkdir -p .tools/stubs && (cd proto && python -m grpc_tools.protoc -I . --python_out=../.tools/stubs \
         --grpc_python_out=../.tools/stubs $(find talaria google -name '*.proto'))
     export PYTHONPATH=.tools/stubs
-    python examples/python/client.py unix:$HOME/.talaria/run/gateway.sock run main "Hello there"
-    TALARIA_TOKEN=tal_... python examples/python/client.py 127.0.0.1:7420 send main "Ping"
+    python examples/clients/python/client.py unix:$HOME/.talaria/run/gateway.sock run main "Hello there"
+    TALARIA_TOKEN=tal_... python examples/clients/python/client.py 127.0.0.1:7420 send main "Ping"
 
 The gateway knows a caller on its Unix socket by itself; over TCP it wants a token: `talaria tokens create NAME`.
 """
