@@ -42,6 +42,11 @@ export function addGlobalOptions(command: Command): Command {
   return command;
 }
 
+/** The names of the global options that a command takes. */
+export function globalOptionNames(command: Command): ReadonlySet<string> {
+  return added.get(command) ?? new Set();
+}
+
 /** The global options of a command line: those after the command's name, else those before it. */
 export function globalOptionsOf(command: Command): GlobalOptions {
   const names = added.get(command) ?? new Set();
