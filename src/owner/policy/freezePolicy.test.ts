@@ -169,6 +169,8 @@ test("credentials are those that the policy names, read where they are kept, and
   ]);
   expect(secrets.hide("x literal-token y")).toBe("x [redacted] y");
   expect(resolve(freezePolicy(ada, { safeMode: true })).map(({ name }) => name)).toEqual(["model"]);
+  const policy = freezePolicy(ada);
+  expect(resolveCredentials(agent("runtime: echo\n"), policy, ENVIRONMENT, secrets)).toEqual([]);
 });
 
 test.each([
@@ -200,4 +202,7 @@ test("a command worker is the agent's own program with its variables", () => {
   const spec = workerSpec(ada, { command: ["node", "main.cjs"], environment: {}, ownerSocket: "/s" }, "/w");
   expect(spec).toMatchObject({ poolable: false, request: { command: ["python3", "w.py"], env: { MODE: "fast" } } });
   expect(freezePolicy(ada)).toMatchObject({ agentCommand: [], agentEnvironmentNames: [] });
+  // A session that was made while the agent's file named another runtime keeps that one.
+  const older = workerSpec(ada, { command: ["node", "main.cjs"], environment: {}, ownerSocket: "/s" }, "/w", "echo");
+  expect(older).toMatchObject({ poolable: true, request: { command: ["node", "main.cjs"] } });
 });
