@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { FakeClock } from "../../src/base/testing/fakeClock.js";
+import { FREE_ATTEMPTS } from "../../src/dm/pairing/pairAttempts.js";
 import { formatInvite, parseInvite } from "../../src/dm/pairing/inviteCode.js";
 import { gatewayInfo } from "../../src/dm/gatewayInfo.js";
 import { DEFAULT_BUDGETS } from "../../src/base/budgets.js";
@@ -101,17 +102,21 @@ describe("an invite", () => {
     expect(north.book.list()).toEqual([]);
   });
 
-  test("is withdrawn after five wrong secrets", async () => {
-    const { north, south } = await two();
+  test("is not spent by a stranger's wrong secrets, who has to wait longer with each", async () => {
+    const clock = new FakeClock(systemClock.now());
+    const north = await use({ name: "north", clock });
+    const south = await use({ name: "south" });
     const code = await inviteOf(north);
     const parsed = parseInvite(code);
     if (parsed.kind !== "invite") throw new Error("no invite");
-    for (let attempt = 1; attempt <= 6; attempt++) {
-      const wrong = formatInvite({ ...parsed.invite, secret: Buffer.alloc(16, attempt) });
-      expect(await refusal(join(south, wrong))).toMatchObject({ reason: "INVITE_INVALID" });
+    const wrong = (byte: number): string => formatInvite({ ...parsed.invite, secret: Buffer.alloc(16, byte) });
+    for (let attempt = 1; attempt <= FREE_ATTEMPTS; attempt++) {
+      expect(await refusal(join(south, wrong(attempt)))).toMatchObject({ reason: "INVITE_INVALID" });
     }
-    expect(await refusal(join(south, code))).toMatchObject({ reason: "INVITE_EXPIRED" });
-    await join(south, await inviteOf(north));
+    expect(await refusal(join(south, code))).toMatchObject({ reason: "OVERLOADED", details: { retryAfterMs: 1_000 } });
+    expect(north.book.list()).toEqual([]);
+    clock.advance(1_000);
+    await join(south, code);
     expect(north.book.list()).toHaveLength(1);
   });
 

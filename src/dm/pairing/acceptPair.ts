@@ -11,6 +11,7 @@ import { checkKey } from "../admission/checkShape.js";
 import { gatewayInfo, whyUnfit, type GatewayIdentity } from "../gatewayInfo.js";
 import type { PeerBook } from "../peers/peerBook.js";
 import { hashOfInviteSecret, INVITE_SECRET_BYTES } from "./inviteCode.js";
+import type { PairAttempts } from "./pairAttempts.js";
 import { dialableAddress, hostOfRemote, splitAddress } from "./peerAddress.js";
 import { notPaired } from "./refusals.js";
 
@@ -26,12 +27,21 @@ export interface AcceptPairOptions {
   readonly onPeerChanged: (name: string) => Promise<void>;
 }
 
+/** {@link AcceptPairOptions}, with who has tried wrong secrets. */
+export interface PairingDoor extends AcceptPairOptions {
+  readonly attempts: PairAttempts;
+}
+
+const TOO_MANY = "Too many wrong invites came from this address.";
+
 /**
  * Pins the caller's key against an invite. The key is the one that the handshake of the call's connection proved.
- * @throws RpcError INVITE_INVALID, INVITE_EXPIRED, PEER_EXISTS, INVALID_FIELD, and what makes the caller unfit.
+ * A source that has given
+ * too many wrong secrets is not looked at until its wait is over.
+ * @throws RpcError OVERLOADED for that, INVITE_INVALID, INVITE_EXPIRED, PEER_EXISTS, INVALID_FIELD, and what makes the caller unfit.
  */
 export async function acceptPair(
-  { identity, store, peers, budgets, clock, log, onPeerChanged }: AcceptPairOptions,
+  { identity, store, peers, budgets, clock, log, onPeerChanged, attempts }: PairingDoor,
   { requestId, secret, caller, address, connector }: PairRequest,
   { principal, connection }: Pick<CallContext, "principal" | "connection">,
 ): Promise<PairResponse> {
@@ -43,13 +53,16 @@ export async function acceptPair(
   if (address !== "" && splitAddress(address) === undefined) throw invalidField("address", "must be host:port");
   const unfit = connector ? undefined : whyUnfit(caller, budgets);
   if (unfit !== undefined) throw unfit;
+  const source = hostOfRemote(connection.remote);
+  const retryAfterMs = attempts.waitOf(source);
+  if (retryAfterMs > 0) throw reasonError("OVERLOADED", undefined, { message: TOO_MANY, retryAfterMs });
   const known = peers.byPin(pin);
   const configured = peers.everyone().filter((peer) => peer.configured);
   const outcome = await store.writer.execute(redeemInvite, {
     secretHash: hashOfInviteSecret(secret),
     pin,
     callerName: caller.name,
-    address: dialableAddress(address, hostOfRemote(connection.remote)),
+    address: dialableAddress(address, source),
     connector,
     configuredAs: known?.configured === true ? known.name : undefined,
     reserved: configured.map(({ name }) => name),
@@ -57,11 +70,13 @@ export async function acceptPair(
   });
   switch (outcome.kind) {
     case "invalid":
+      attempts.failed(source);
       log.warn({ pin, remote: connection.remote }, "an invite was tried that is not valid");
       throw reasonError("INVITE_INVALID");
     case "expired":
       throw reasonError("INVITE_EXPIRED");
     case "stored":
+      attempts.succeeded(source);
       log.info({ peer: outcome.name, pin, connector }, "paired");
       peers.refresh();
       await onPeerChanged(outcome.name);

@@ -15,6 +15,7 @@ import type { AfterCommit } from "../afterCommit.js";
 import type { DeliveryHub } from "../deliveryHub.js";
 import { gatewayInfo } from "../gatewayInfo.js";
 import { acceptPair, type AcceptPairOptions } from "../pairing/acceptPair.js";
+import { PairAttempts } from "../pairing/pairAttempts.js";
 import { grantedAgents } from "../peers/grantedAgents.js";
 import type { AgentDirectory } from "../ports/directory.js";
 import { toReceipt } from "../wire/receiptWire.js";
@@ -35,6 +36,7 @@ export interface PeerServiceOptions extends AcceptPairOptions {
 export function createPeerService(options: PeerServiceOptions): ServiceImplementation {
   const { door, store, hub, clock, identity, budgets } = options;
   const info = gatewayInfo(identity, budgets);
+  const attempts = new PairAttempts(clock);
   return implementService(PeerServiceService, {
     deliverDm: defineUnary({
       async handle(request, { principal }) {
@@ -95,7 +97,7 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
       },
     }),
     pair: defineUnary({
-      handle: (request, context) => acceptPair(options, request, context),
+      handle: (request, context) => acceptPair({ ...options, attempts }, request, context),
     }),
   });
 }

@@ -3,7 +3,7 @@ import type { Tx } from "../sql.js";
 import { putPeer, type PutPeerOutcome } from "./putPeer.js";
 import { grantsColumn, grantsFromColumn, readPeerByPin } from "./storedPeer.js";
 
-/** Wrong secrets after which an open invite is withdrawn. */
+/** Attempts with its own secret that did not lead to a pairing, after which an open invite is withdrawn. */
 export const WRONG_ATTEMPTS_MAX = 5;
 
 /** How long a spent invite is remembered, milliseconds: its holder is told that it has expired, not that it never was. */
@@ -77,16 +77,17 @@ export type RedemptionOutcome =
   | { readonly kind: "expired" };
 
 /**
- * Redeems an invite for a key. An attempt with a wrong secret counts against every open invite, because a call does not say which one
- * it means. The key that used an invite may repeat the call: its answer may have been lost.
+ * Redeems an invite for a key. A wrong secret means no invite and touches none; who has an invite's own secret may fail with it a few
+ * times, as by a name that is taken. The key that used an invite may repeat the call: its answer may have been lost.
  */
 export const redeemInvite = defineCommand({
   name: "peer.redeem_invite",
   run: (tx: Tx, attempt: Redemption): RedemptionOutcome => {
     const { secretHash, pin, callerName, address, connector, configuredAs, reserved, now } = attempt;
     const invite = tx.get<InviteRow>("SELECT * FROM invites WHERE secret_hash = ?", secretHash);
-    if (invite === undefined || (invite.connector === 1) !== connector) {
-      tx.run("UPDATE invites SET wrong_attempts = wrong_attempts + 1 WHERE used_by IS NULL AND expires_at > ?", now);
+    if (invite === undefined) return { kind: "invalid" };
+    if ((invite.connector === 1) !== connector) {
+      countFailure(tx, secretHash);
       return { kind: "invalid" };
     }
     if (invite.expires_at <= now) return { kind: "expired" };
@@ -100,9 +101,14 @@ export const redeemInvite = defineCommand({
         ? put(tx, attempt, invite, { callerName, address, reserved })
         : { kind: "stored", name: configuredAs };
     if (outcome.kind === "stored") tx.run("UPDATE invites SET used_by = ? WHERE secret_hash = ?", pin, secretHash);
+    else countFailure(tx, secretHash);
     return outcome;
   },
 });
+
+function countFailure(tx: Tx, secretHash: Uint8Array): void {
+  tx.run("UPDATE invites SET wrong_attempts = wrong_attempts + 1 WHERE secret_hash = ?", secretHash);
+}
 
 interface InviteRow {
   name: string;
