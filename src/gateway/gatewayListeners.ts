@@ -2,10 +2,12 @@ import { join } from "node:path";
 
 import { tokenUsesFile } from "../base/clientTokens.js";
 import { descriptorSet } from "../gen/descriptors.js";
+import { readLaunchMark } from "../owner/launch/launchMark.js";
 import type { CallObserver } from "../rpc/harness/callObserver.js";
 import type { ServiceImplementation } from "../rpc/harness/implementService.js";
 import type { Listener, ListenerOptions } from "../rpc/listener.js";
 import { startListener } from "../rpc/listener.js";
+import { isLaunch } from "../store/queries/launches.js";
 import { auditCalls, auditRefusals } from "./access/auditCalls.js";
 import { createAuditLog } from "./access/auditLog.js";
 import { checkSocketUser, socketAuthentication, tokenAuthentication } from "./access/clientAuthentication.js";
@@ -108,6 +110,10 @@ export async function startListeners(
       socketAuthentication({
         workers: owner.liveWorkers,
         table,
+        isMarked: (pid) => {
+          const mark = readLaunchMark(pid);
+          return mark !== undefined && isLaunch(context.store.reader, mark);
+        },
         credentialsExpected: process.platform === "linux",
       }),
       audit,

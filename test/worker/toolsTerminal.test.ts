@@ -216,3 +216,26 @@ test("files that a person put into the workspace are read, and links out of it a
     "three",
   ]);
 });
+
+test("what a worker has left behind is still not a client of the gateway", async () => {
+  const call = join(process.cwd(), "test/gateway/callAfterLine.ts");
+  const command =
+    `while [ ! -e go ]; do sleep 0.05; done; cd ${process.cwd()} && ` +
+    `echo go | node --import tsx ${call} ${gateway().gateway.addresses.clientSocket}`;
+  model.script("ground", terminal(command, { background: true }), saying("Started."));
+  const before = model.of("ground").length;
+  await gateway().client.run("ground", "go").outcome();
+  const [, id = ""] = /as (bg_[0-9a-f]+)\./.exec(lastResult(await model.asked("ground", before + 2))) ?? [];
+  await waitFor("the worker is gone", () =>
+    gateway().workerPids().length === 0 ? { found: true } : { state: gateway().workerPids() },
+  );
+  writeFileSync(join(workspaceOf("ground"), "go"), "");
+  const folder = join(workspaceOf("ground"), ".talaria", "processes", id);
+  const output = await waitFor("its output", () => {
+    const files = existsSync(folder) ? readdirSync(folder) : [];
+    return files.includes("exit")
+      ? { found: readFileSync(join(folder, "output.1"), "utf8") }
+      : { state: [files, files.includes("output.1") ? readFileSync(join(folder, "output.1"), "utf8") : ""] };
+  });
+  expect(output).toBe("health ok\nstatus PERMISSION_DENIED\n");
+});

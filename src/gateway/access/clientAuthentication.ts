@@ -1,4 +1,4 @@
-import type { ProcessTable } from "../../base/processTable.js";
+import { ancestorsOf, type ProcessTable } from "../../base/processTable.js";
 import type { Authenticate } from "../../rpc/authentication.js";
 import type { Connection } from "../../rpc/connection.js";
 import type { PeerCredentials } from "../../rpc/peerCredentials.js";
@@ -15,9 +15,14 @@ export interface SocketAuthenticationOptions {
   /** See {@link LiveWorkers}. */
   readonly workers: LiveWorkers;
   readonly table: ProcessTable;
+  /** Whether a process was started by a worker of this home, whether that still lives or not, by the mark in its environment. */
+  readonly isMarked: (pid: number) => boolean;
   /** Whether this system names the process at the other end of a socket; where it does, one without a name is refused. */
   readonly credentialsExpected: boolean;
 }
+
+/** Deeper process trees than this do not occur. */
+const MAX_DEPTH = 1_000;
 
 const VOUCHED_BY_FILE_MODE: ClientPrincipal = { kind: "client", name: "socket", role: "operator" };
 
@@ -51,7 +56,11 @@ function judgeConnection(connection: Connection, options: SocketAuthenticationOp
   if (peer === undefined) {
     return options.credentialsExpected ? new RpcError("PEER_CREDENTIALS_UNAVAILABLE") : VOUCHED_BY_FILE_MODE;
   }
-  if (descendsFromWorker(peer.pid, options.workers(), options.table) === "none") return VOUCHED_BY_FILE_MODE;
+  const { table } = options;
+  const kinship = descendsFromWorker(peer.pid, options.workers(), table);
+  // What a worker has left behind, such as a background command, is nobody's child any more.
+  const line = [peer.pid, ...ancestorsOf(peer.pid, MAX_DEPTH, table).map(({ pid }) => pid)];
+  if (kinship === "none" && !line.some((pid) => options.isMarked(pid))) return VOUCHED_BY_FILE_MODE;
   return new RpcError("PERMISSION_DENIED", {
     message: "The calling process belongs to a worker, which may not act as a client.",
     hint: "Use the tools that the worker offers to its agent; they go over the worker's own connection.",
