@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Puts the outside clients that test/interop drives into .tools/: grpcurl and a Python environment with grpcio.
+# Puts the outside programs that test/interop drives into .tools/: grpcurl, a Python environment with grpcio, and an agent of the
+# Agent Client Protocol that can be pointed at any OpenAI-compatible endpoint.
 # Where one is there already in the wanted version, it is left alone. Needs the network.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 grpcurl_version=v1.9.3
 requirements=(grpcio==1.76.0 grpcio-tools==1.76.0 grpcio-reflection==1.76.0)
+acp_agent=@qwen-code/qwen-code@0.15.10
 tools="$PWD/.tools"
 mkdir -p "$tools/bin"
 
@@ -45,4 +47,15 @@ elif command -v python3 >/dev/null; then
   echo "${requirements[*]} installed"
 else
   echo "python: python3 is not installed" >&2
+fi
+
+stamp="$tools/acp.version"
+if [[ -e "$tools/acp/node_modules/.bin/qwen" && -f "$stamp" && "$(<"$stamp")" == "$acp_agent" ]]; then
+  echo "$acp_agent is there"
+else
+  rm -rf "$tools/acp"
+  mkdir -p "$tools/acp"
+  npm install --prefix "$tools/acp" --no-fund --no-audit --no-save --loglevel=error "$acp_agent"
+  echo "$acp_agent" >"$stamp"
+  echo "$acp_agent installed"
 fi

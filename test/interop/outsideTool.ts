@@ -18,6 +18,7 @@ const PROBES = {
   grpcurl: ["-version"],
   protocGenGo: ["--version"],
   python: ["-c", "import grpc, grpc_tools.protoc, grpc_reflection"],
+  acpAgent: ["--version"],
 } as const satisfies Record<string, readonly string[]>;
 
 /**

@@ -10,6 +10,7 @@ export const paths = {
   cookbook: at("docs/grpcurl.md"),
   grpcurl: at(".tools/bin/grpcurl"),
   python: at(".tools/venv/bin/python"),
+  acpAgent: at(".tools/acp/node_modules/.bin/qwen"),
   buf: at("node_modules/.bin/buf"),
   binaries: at("node_modules/.bin"),
   examples: at("examples/clients/python"),

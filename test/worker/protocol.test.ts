@@ -45,7 +45,7 @@ test("F11 a bad bootstrap names its fields and never their values", async () => 
   expect(fixture.owner.store.adopts).toHaveLength(1);
 });
 
-test.each([["nope", 'There is no runtime "nope"; this worker has: echo.']])(
+test.each([["nope", 'There is no runtime "nope"; this worker has: echo, acp, openai.']])(
   "OW55 F34 the runtime %s is a configuration error",
   async (runtime, message) => {
     const { worker, attachment } = await fixture.attach();
