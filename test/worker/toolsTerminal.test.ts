@@ -69,7 +69,7 @@ test("where the policy denies, nobody is asked", async () => {
 });
 
 test("commands see neither the launch pipe nor what is meant for the worker", async () => {
-  model.script("runner", terminal("cat; env | grep -c TALARIA_; true"), saying("Done."));
+  model.script("runner", terminal("cat; env | grep -c ^TALARIA_; true"), saying("Done."));
   await gateway().client.run("runner", "go").outcome();
   expect(lastResult(await model.asked("runner", 2))).toMatch(/\]\n0\n$/);
 });
