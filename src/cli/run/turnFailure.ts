@@ -10,6 +10,7 @@ const CLASSES: Partial<Record<Reason, string>> = {
   PROVIDER_RATE_LIMIT: "rate limit",
   PROVIDER_AUTH: "credentials",
   PROVIDER_SERVER: "provider's server",
+  PROVIDER_UNREACHABLE: "provider's server",
   MODEL_UNAVAILABLE: "model",
   CONTEXT_OVERFLOW: "context too long",
   RUNTIME_CONFIG: "configuration",

@@ -7,6 +7,7 @@ export type RetryMode = "resume" | "compress_then_resume";
 const TRANSIENT: ReadonlySet<string> = new Set([
   "PROVIDER_RATE_LIMIT",
   "PROVIDER_SERVER",
+  "PROVIDER_UNREACHABLE",
   "WORKER_LOST",
   "WORKER_EXITED",
   "WORKER_UNRESPONSIVE",
