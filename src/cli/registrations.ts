@@ -13,6 +13,7 @@ import { addServeCommands } from "./register/serveCommands.js";
 import { addSessionCommands } from "./register/sessionCommands.js";
 import { addStatusCommands } from "./register/statusCommands.js";
 import { addTokenCommands } from "./register/tokenCommands.js";
+import { addUsageCommands } from "./register/usageCommands.js";
 
 /** Every family of commands, in the order in which help lists them. A new family is a file in `register/` and a line here. */
 export const registrations: readonly Register[] = [
@@ -25,6 +26,7 @@ export const registrations: readonly Register[] = [
   addSessionCommands,
   addPromptCommands,
   addStatusCommands,
+  addUsageCommands,
   addRelayCommands,
   addTokenCommands,
   addContextCommands,

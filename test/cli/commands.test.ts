@@ -112,3 +112,19 @@ test("tokens open TCP while the gateway runs, and close it", async () => {
   expect(await talaria(...address, "--token", token, "agents")).toMatchObject({ code: 78 });
   expect((await talaria(...at, "tokens", "revoke", "ci")).code).toBe(66);
 });
+
+test("usage adds up what agents have used today", async () => {
+  const { home } = await serve();
+  const at = ["--home", home];
+  await talaria(...at, "run", "main", "!usage 11 7 0.25");
+  await talaria(...at, "run", "main", "!usage 4 1 0.5");
+  const { stdout, code } = await talaria(...at, "--json", "usage");
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject([
+    { agent: "main", turns: 2, notCompleted: 0, inputTokens: 15, outputTokens: 8, costUsd: 0.75 },
+  ]);
+  expect((await talaria(...at, "usage", "--agent", "main", "--days", "1")).stdout).toMatch(
+    /^\d{4}-\d\d-\d\d +main +2 /m,
+  );
+  expect((await talaria(...at, "usage", "--days", "none")).code).toBe(64);
+});
