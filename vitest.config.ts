@@ -5,6 +5,8 @@ const limitMs = 30_000;
 const slowLimitMs = 300_000;
 
 const built = "./test/globalSetup.ts";
+/** A file fails that leaves something behind. */
+const hygiene = "./test/kit/hygiene.ts";
 
 /** Unit tests sit beside the code; everything else starts processes from a fresh `dist`. */
 export default defineConfig({
@@ -31,6 +33,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: ["test/slow/**", "test/interop/**"],
           globalSetup: [built],
+          setupFiles: [hygiene],
           testTimeout: limitMs,
           hookTimeout: limitMs,
         },

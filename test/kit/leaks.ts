@@ -7,7 +7,7 @@ import { waitFor } from "./waitFor.js";
 export interface Belongings {
   /** Child processes by pid. */
   readonly children: ReadonlySet<number>;
-  /** Open sockets and pipes of this process. */
+  /** Open sockets, pipes and timers of this process that keep it alive. */
   readonly handles: number;
 }
 
@@ -37,5 +37,5 @@ function childPids(): readonly number[] {
 }
 
 function openHandles(): number {
-  return process.getActiveResourcesInfo().filter((kind) => /Pipe|TCP|Process/.test(kind)).length;
+  return process.getActiveResourcesInfo().filter((kind) => /Pipe|TCP|Process|Timeout/.test(kind)).length;
 }
