@@ -174,10 +174,10 @@ export const messageBreakages = [
   {
     name: "mistyped-invite",
     rule: "an invite with a changed character is none",
-    file: "src/dm/pairing/inviteCode.ts",
+    file: "src/rpc/inviteCode.ts",
     find: "if (!canonical || !bytes.subarray(content.length).equals(check(content)))",
     replace: "if (!canonical)",
-    test: "src/dm/pairing/inviteCode.test.ts",
+    test: "src/rpc/inviteCode.test.ts",
     title: "",
   },
 ];

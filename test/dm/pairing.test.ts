@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { FakeClock } from "../../src/base/testing/fakeClock.js";
 import { FREE_ATTEMPTS } from "../../src/dm/pairing/pairAttempts.js";
-import { formatInvite, parseInvite } from "../../src/dm/pairing/inviteCode.js";
+import { formatInvite, parseInvite } from "../../src/rpc/inviteCode.js";
 import { gatewayInfo } from "../../src/dm/gatewayInfo.js";
 import { DEFAULT_BUDGETS } from "../../src/base/budgets.js";
 import { PeerServiceService } from "../../src/gen/talaria/dm/v1/peer_service.js";

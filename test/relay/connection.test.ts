@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { PeerServiceService } from "../../src/gen/talaria/dm/v1/peer_service.js";
 import { RelayCloseReason } from "../../src/gen/talaria/dm/v1/relay_service.js";
-import { parseInvite } from "../../src/dm/pairing/inviteCode.js";
+import { parseInvite } from "../../src/rpc/inviteCode.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { toDuration } from "../../src/rpc/wire/times.js";

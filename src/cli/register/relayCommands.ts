@@ -17,6 +17,18 @@ export const addRelayCommands: Register = (program, { run, example }) => {
   );
   run(
     example(
+      relay
+        .command("pair")
+        .description("redeem a connector's invite with the home's key")
+        .argument("<code>", "what talaria peers invite --connector printed on the gateway that relays")
+        .option("--name <name>", "name to propose for this machine; default the home's"),
+      "relay pair tal1....",
+    ),
+    async (context, code: string, options: { name?: string }) =>
+      (await import("../commands/relayPair.js")).relayPair(context, code, options),
+  );
+  run(
+    example(
       program.command("pin").description("print the pin of the home's key, for the configuration of a peer"),
       "pin",
     ),

@@ -10,7 +10,7 @@ import type { Store } from "../../store/store.js";
 import { checkKey } from "../admission/checkShape.js";
 import { gatewayInfo, whyUnfit, type GatewayIdentity } from "../gatewayInfo.js";
 import type { PeerBook } from "../peers/peerBook.js";
-import { hashOfInviteSecret, INVITE_SECRET_BYTES } from "./inviteCode.js";
+import { hashOfInviteSecret, INVITE_SECRET_BYTES } from "../../rpc/inviteCode.js";
 import type { PairAttempts } from "./pairAttempts.js";
 import { dialableAddress, hostOfRemote, splitAddress } from "./peerAddress.js";
 import { notPaired } from "./refusals.js";

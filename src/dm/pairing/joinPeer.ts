@@ -9,7 +9,7 @@ import type { Store } from "../../store/store.js";
 import { gatewayInfo, whyUnfit, type GatewayIdentity } from "../gatewayInfo.js";
 import type { BookedPeer, PeerBook } from "../peers/peerBook.js";
 import type { ConnectPeer } from "../transports/peer/peerContext.js";
-import { parseInvite, type Invite } from "./inviteCode.js";
+import { parseInvite, type Invite } from "../../rpc/inviteCode.js";
 import { configuredPeer, notPaired } from "./refusals.js";
 
 /** How long the inviting gateway may take to answer, milliseconds. */

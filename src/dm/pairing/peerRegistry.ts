@@ -9,7 +9,7 @@ import type { Random } from "../../base/random.js";
 import { parsePin } from "../../rpc/tls/pin.js";
 import type { AfterCommit } from "../afterCommit.js";
 import type { BookedPeer } from "../peers/peerBook.js";
-import { formatInvite, hashOfInviteSecret, INVITE_SECRET_BYTES } from "./inviteCode.js";
+import { formatInvite, hashOfInviteSecret, INVITE_SECRET_BYTES } from "../../rpc/inviteCode.js";
 import { joinPeer, type JoinPeerOptions, type Joining } from "./joinPeer.js";
 import { configuredPeer, notPaired } from "./refusals.js";
 

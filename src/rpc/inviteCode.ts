@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { parsePin, type Pin } from "../../rpc/tls/pin.js";
+import { parsePin, type Pin } from "./tls/pin.js";
 
 /** What an invite's code carries. */
 export interface Invite {

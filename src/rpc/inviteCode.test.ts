@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { pinOf } from "../../rpc/tls/pin.js";
+import { pinOf } from "./tls/pin.js";
 import { formatInvite, parseInvite } from "./inviteCode.js";
 
 const invite = { address: "gateway.example:7421", pin: pinOf(Buffer.from("key")), secret: Buffer.alloc(16, 7) };
