@@ -76,7 +76,9 @@ export class AttachmentFiles {
    */
   async put(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<AttachmentRow> {
     const { store, clock, random, directory } = this.#parts;
-    if (attachmentBytes(store.reader) + upload.sizeBytes > this.#maxBytes) throw new RpcError("ATTACHMENT_QUOTA");
+    const { reader } = store;
+    const fits = attachmentBytes(reader) + upload.sizeBytes <= this.#maxBytes;
+    if (!fits && !attachmentDigests(reader).has(hexOf(upload.sha256))) throw new RpcError("ATTACHMENT_QUOTA");
     const attachmentId = newId("att", random);
     const partial = join(directory, `${PARTIAL}${attachmentId}`);
     try {
@@ -151,4 +153,8 @@ export class AttachmentFiles {
       await file.close();
     }
   }
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
 }

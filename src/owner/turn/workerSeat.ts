@@ -93,6 +93,8 @@ export class WorkerSeat {
     const workspace = workspaceOf(agent);
     mkdirSync(workspace, { recursive: true, mode: 0o700 });
     const spec = workerSpec(agent, program, workspace, Policy.decode(claimed.policy).runtime);
+    // A turn that was stopped on its way here needs no worker.
+    if (turn.settled()) return;
     try {
       const { launch, pooled } = await pool.take(spec);
       this.#pooled = pooled;
