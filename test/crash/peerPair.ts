@@ -14,6 +14,8 @@ export type Side = "north" | "south";
 /** The other one. */
 export const otherSide = (side: Side): Side => (side === "north" ? "south" : "north");
 
+/** Longest start of a gateway on a machine that does much else, milliseconds. */
+const START_MS = 25_000;
 /** Budgets that bring a gateway back to its peer quickly. */
 const BUDGETS = { peerRetryMinMs: 20, peerRetryMaxMs: 100 };
 
@@ -69,7 +71,7 @@ export class PeerPair {
   async serve(side: Side): Promise<void> {
     const served = new ServeProcess(this.homes[side]);
     this.#served.set(side, served);
-    await served.serving();
+    await served.serving(START_MS);
     this.wires[side].target = served.peerAddress;
   }
 

@@ -41,8 +41,8 @@ export class ServeProcess {
   }
 
   /** Waits until it serves. */
-  async serving(): Promise<this> {
-    await this.#ready.until("serving gateway", () => this.#ready.items[0]);
+  async serving(waitMs?: number): Promise<this> {
+    await this.#ready.until("serving gateway", () => this.#ready.items[0], waitMs);
     return this;
   }
 
