@@ -2,8 +2,6 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, write
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
-import { z } from "zod";
-
 import { ConfigError } from "../../base/configError.js";
 
 /** A gateway under a name. */
@@ -27,20 +25,7 @@ export interface Contexts {
   readonly contexts: Readonly<Record<string, GatewayContext>>;
 }
 
-const text = z.string().min(1);
-const schema = z.strictObject({
-  current: text.optional(),
-  contexts: z.record(
-    text,
-    z.strictObject({
-      address: text.optional(),
-      home: text.optional(),
-      token: text.optional(),
-      ca: text.optional(),
-      pin: text.optional(),
-    }),
-  ),
-});
+const FIELDS: ReadonlySet<string> = new Set<keyof GatewayContext>(["address", "home", "token", "ca", "pin"]);
 
 /** Path of a user's contexts: in `$TALARIA_CONFIG_DIR`, else `talaria/` of `$XDG_CONFIG_HOME`, else `~/.config/talaria/`. */
 export function contextsPath(env: NodeJS.ProcessEnv, userHome: string = homedir()): string {
@@ -64,10 +49,33 @@ export function readContexts(file: string): Contexts {
   } catch (error) {
     throw new ConfigError({ file, problem: "is not JSON", hint }, { cause: error });
   }
-  const checked = schema.safeParse(value);
-  if (checked.success) return checked.data as Contexts;
-  const key = checked.error.issues[0]?.path.map(String).join(".") ?? "";
+  const key = wrongKey(value);
+  if (key === undefined) return value as Contexts;
   throw new ConfigError({ file, problem: "is not valid", hint, ...(key === "" ? {} : { key }) });
+}
+
+/** The key that is wrong, empty for the whole; undefined where it is right. By hand: every command reads this file. */
+function wrongKey(value: unknown): string | undefined {
+  if (!isMap(value)) return "";
+  const { current, contexts, ...others } = value;
+  const [other] = Object.keys(others);
+  if (other !== undefined) return other;
+  if (current !== undefined && !isText(current)) return "current";
+  if (!isMap(contexts)) return "contexts";
+  for (const [name, context] of Object.entries(contexts)) {
+    if (!isMap(context)) return `contexts.${name}`;
+    const wrong = Object.entries(context).find(([field, one]) => !FIELDS.has(field) || !isText(one));
+    if (wrong !== undefined) return `contexts.${name}.${wrong[0]}`;
+  }
+  return undefined;
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
 }
 
 /** Replaces the contexts, in a file that its owner alone may read, in a directory of the same kind where there was none. */
