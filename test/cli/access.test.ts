@@ -1,10 +1,13 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { Metadata, status } from "@grpc/grpc-js";
+import { expect, onTestFinished, test } from "vitest";
 
 import { createClientToken } from "../../src/base/clientTokens.js";
 import { systemClock } from "../../src/base/clock.js";
 import { systemRandom } from "../../src/base/random.js";
+import { METHOD_ROLES, roleIncludes } from "../../src/gateway/access/methodRoles.js";
+import { createClient } from "../../src/rpc/clients/connectClient.js";
 import { buildCertificate, certificatePem } from "../../src/rpc/tls/certificateBuilder.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { issueLeaf } from "../../src/rpc/tls/leafCertificate.js";
@@ -122,4 +125,35 @@ test("beyond this machine without TLS the gateway does not start, and says what 
   const ended = await talaria("--home", home, "serve");
   expect(ended.code).toBe(78);
   expect(ended.stderr).toMatch(/TRANSPORT_INSECURE: .+without TLS.+\n {2}Turn TLS on with listeners\.client_tcp\.tls/);
+});
+
+test("every method of the table is refused at its headers to each role below its own", async () => {
+  const { home, info } = await serve(
+    temporaryHome("listeners: { client_tcp: { port: 0 }, reflection_on_tcp: true }\n"),
+  );
+  const client = createClient({ address: info.addresses["clientTcp"] ?? "", purpose: "tcp" });
+  onTestFinished(() => {
+    client.close();
+  });
+  const roles = ["reader", "client"] as const;
+  const tokens = { reader: tokenOf(home, "r", "reader"), client: tokenOf(home, "c", "client") };
+  const same = (bytes: Buffer): Buffer => bytes;
+  const codeOf = (path: string, token: string): Promise<status> =>
+    new Promise((resolve) => {
+      const metadata = new Metadata();
+      metadata.set("authorization", `Bearer ${token}`);
+      const deadline = { deadline: Date.now() + 10_000 };
+      client.makeUnaryRequest(path, same, same, Buffer.alloc(0), metadata, deadline, (error) =>
+        resolve(error?.code ?? status.OK),
+      );
+    });
+  const refusals = Object.entries(METHOD_ROLES).flatMap(([path, needed]) =>
+    roles.filter((role) => !roleIncludes(role, needed)).map((role) => ({ path, role })),
+  );
+  expect(refusals.length).toBeGreaterThan(20);
+  const found = await Promise.all(
+    refusals.map(async ({ path, role }) => [path, role, await codeOf(path, tokens[role])] as const),
+  );
+  expect(found.filter(([, , code]) => code !== status.PERMISSION_DENIED)).toEqual([]);
+  expect(await codeOf("/talaria.gateway.v1.AdminService/Nothing", tokens.client)).toBe(status.UNIMPLEMENTED);
 });
