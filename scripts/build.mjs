@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { licencesOf } from "./lib/licences.mjs";
 import { filesBelow, root } from "./lib/paths.mjs";
 
 /** A script that the worker's entry runs through V8 itself, to give it compiled code from a cache: a function, as Node wraps modules. */
@@ -60,6 +61,7 @@ function options(target, script) {
     outdir: target.outdir,
     bundle: true,
     write: false,
+    metafile: true,
     platform: "node",
     target: "node20",
     sourcemap: "linked",
@@ -105,8 +107,9 @@ function place(path, content, mode) {
 }
 
 /**
- * Builds every target whose entry file exists.
- * @param {{ clean?: boolean }} [settings] `clean` removes every file of earlier builds at once
+ * Builds every target whose entry file exists, and gathers the licences of the packages that went into the files.
+ * @param {{ clean?: boolean, into?: string }} [settings] `clean` removes every file of earlier builds at once; `into` is an
+ *   absolute path of a folder that gets the `dist` (default: the checkout)
  * @returns {Promise<{ built: string[], missing: string[] } | "no tools">} entry paths; "no tools" where esbuild is not
  *   installed. Throws with esbuild's messages where a target does not build.
  */
@@ -124,15 +127,21 @@ export async function build(settings = {}) {
   // The entry comes after the script that it names.
   const results = [...scripts, ...rest];
 
+  const into = settings.into ?? root;
   const made = new Set();
+  const put = (path, content, mode) => {
+    place(path, content, mode);
+    made.add(path);
+  };
   for (const { target, result } of results) {
     for (const file of result.outputFiles ?? []) {
       const isEntry = !file.path.endsWith(".map") && !/[\\/]chunk-[^\\/]*$/.test(file.path);
-      place(file.path, file.contents, target.kind === "command" && isEntry ? 0o755 : 0o644);
-      made.add(file.path);
+      put(join(into, relative(root, file.path)), file.contents, target.kind === "command" && isEntry ? 0o755 : 0o644);
     }
   }
-  const dist = join(root, "dist");
+  const dist = join(into, "dist");
+  const inputs = results.flatMap(({ result }) => Object.keys(result.metafile?.inputs ?? {}));
+  put(join(dist, "LICENCES.txt"), Buffer.from(licencesOf(inputs)), 0o644);
   for (const path of filesBelow(dist).map((name) => join(dist, name))) {
     // The declarations are made by `npm run build:types`, for a package.
     if (made.has(path) || path.startsWith(join(dist, "types"))) continue;
