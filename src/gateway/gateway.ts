@@ -30,6 +30,8 @@ import type { GatewayListeners } from "./gatewayListeners.js";
 import { startListeners } from "./gatewayListeners.js";
 import { gatewayServices } from "./gatewayServices.js";
 import { peerEntries } from "./messages/peerEntries.js";
+import { measureDisk, type MeasureDisk } from "./storage/diskUse.js";
+import { watchStorage } from "./storage/storageGuard.js";
 
 /** How {@link startGateway} is told where it is and what it runs on. */
 export interface GatewayOptions {
@@ -47,6 +49,8 @@ export interface GatewayOptions {
   readonly table?: ProcessTable;
   /** Most pages of the database; for tests of a full disk. */
   readonly maxPageCount?: number;
+  /** Says how full the home's disk is; default asks the system. */
+  readonly measureDisk?: MeasureDisk;
 }
 
 /** A running gateway. Ended by `drain` or `close`. */
@@ -125,7 +129,12 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
   const log = createLogger({ level: config.logLevel, secrets, ...(destination === undefined ? {} : { destination }) });
   for (const { message } of agents.problems()) log.warn({ problem: message }, "an agent cannot be used");
   const limits = maxPageCount === undefined ? {} : { maxPageCount };
-  const store = await openStore(paths, { clock, random, logger: log, ...limits });
+  const storage = await watchStorage({ path: paths.root, measure: options.measureDisk ?? measureDisk, clock, log });
+  undo.add(() => {
+    storage.stop();
+  });
+  const { vet } = storage;
+  const store = await openStore(paths, { clock, random, logger: log, vet, ...limits });
   undo.add(() => store.close());
   const configuredPeers = peerEntries(config);
   const peers = createPeerBook(store.reader, () => configuredPeers);
@@ -136,5 +145,21 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
     events.end();
   });
   const { budgets } = config;
-  return { paths, config, budgets, agents, store, leaves, peers, events, env, log, secrets, clock, random, table };
+  return {
+    paths,
+    config,
+    budgets,
+    agents,
+    store,
+    storage,
+    leaves,
+    peers,
+    events,
+    env,
+    log,
+    secrets,
+    clock,
+    random,
+    table,
+  };
 }

@@ -11,6 +11,7 @@ import type { LeafSource } from "../rpc/tls/leafCertificate.js";
 import type { Store } from "../store/store.js";
 import type { OperatorEvents } from "./admin/operatorEvents.js";
 import type { AgentDirectory } from "./agents/agentDirectory.js";
+import type { StorageGuard } from "./storage/storageGuard.js";
 import type { DmRoom, OwnerRoom } from "./ports.js";
 
 /** What the rooms and services of one gateway are made from. */
@@ -20,6 +21,8 @@ export interface GatewayContext {
   readonly budgets: Budgets;
   readonly agents: AgentDirectory;
   readonly store: Store;
+  /** Says when the disk takes no more work. */
+  readonly storage: Pick<StorageGuard, "problem">;
   /** Leaves under the home's identity key. */
   readonly leaves: LeafSource;
   readonly peers: PeerBook;

@@ -27,6 +27,11 @@ export interface WriterOptions {
   readonly batchCap?: number;
   /** Most commands waiting; one more is refused; default 10,000. */
   readonly queueCap?: number;
+  /**
+   * Judges what a command has done before it is kept, by the command's name and result; what it throws undoes the command and
+   * reaches its caller. Default: nothing is judged.
+   */
+  readonly vet?: (command: string, result: unknown) => void;
   /** Copies inputs and results as a thread would; for tests that prove that they are plain data. Default false. */
   readonly copyData?: boolean;
 }
@@ -59,7 +64,7 @@ export class Writer {
   constructor(database: Database, options: WriterOptions) {
     this.#database = database;
     this.#statements = new Statements(database);
-    this.#options = { batchCap: 256, queueCap: 10_000, copyData: false, ...options };
+    this.#options = { batchCap: 256, queueCap: 10_000, copyData: false, vet: () => undefined, ...options };
   }
 
   /** Commands that wait for their batch. */
@@ -80,11 +85,15 @@ export class Writer {
     if (this.#queue.length >= this.#options.queueCap) {
       return Promise.reject(new StorageError("unavailable", "too many commands wait for the store"));
     }
-    const copy = this.#options.copyData;
+    const { copyData: copy, vet } = this.#options;
     return new Promise<Result>((resolve, reject) => {
       const given = copy ? structuredClone(input) : input;
       this.#queue.push({
-        run: (tx) => (copy ? structuredClone(command.run(tx, given)) : command.run(tx, given)),
+        run: (tx) => {
+          const result = command.run(tx, given);
+          vet(command.name, result);
+          return copy ? structuredClone(result) : result;
+        },
         resolve: resolve as (value: unknown) => void,
         reject,
       });

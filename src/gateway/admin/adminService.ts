@@ -12,6 +12,7 @@ import { readStatus } from "../../store/queries/status.js";
 import { type DeliveryTotals, readDeliveryTotals } from "../../store/deliveries/deliveryTotals.js";
 import { requestIdField } from "../edge/fields.js";
 import { fromDuration, toDuration, toTimestamp } from "../../rpc/wire/times.js";
+import { storageProblems } from "../storage/storageProblems.js";
 import { agentProblems, reloadMethod } from "../agents/reloadAgents.js";
 import type { GatewayContext, GatewayRooms } from "../gatewayContext.js";
 import type { GatewayControl } from "../gatewayControl.js";
@@ -68,7 +69,7 @@ export function createAdminService(
           openPrompts: counts.openPrompts,
           pausedSessions: counts.pausedSessions,
           loopDelayP99: toDuration(loopDelay.p99Ms()),
-          problems: agentProblems(context),
+          problems: [...storageProblems(context), ...agentProblems(context)],
         };
       },
     }),
