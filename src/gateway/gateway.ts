@@ -30,6 +30,8 @@ import type { GatewayListeners } from "./gatewayListeners.js";
 import { startListeners } from "./gatewayListeners.js";
 import { gatewayServices } from "./gatewayServices.js";
 import { peerEntries } from "./messages/peerEntries.js";
+import { reapOrphans } from "./orphans/reapOrphans.js";
+import { loadReap } from "./orphans/waitForProcess.js";
 import { measureDisk, type MeasureDisk } from "./storage/diskUse.js";
 import { watchStorage } from "./storage/storageGuard.js";
 
@@ -138,6 +140,8 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
   undo.add(() => store.close());
   const configuredPeers = peerEntries(config);
   const peers = createPeerBook(store.reader, () => configuredPeers);
+  const reap = process.pid === 1 ? loadReap() : undefined;
+  undo.add(reapOrphans({ pid: process.pid, table, reap, clock, log }));
   const identity = await openIdentity(paths.root, clock.now());
   const leaves = await leafSource(identity, () => clock.now());
   const events = createOperatorEvents(store.epoch, clock);
