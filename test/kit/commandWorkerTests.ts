@@ -4,8 +4,15 @@ import { ApprovalChoice } from "../../src/gen/talaria/types/v1/prompt.js";
 import type { TestGateway } from "./testGateway.js";
 import { sessionOf } from "./turnClient.js";
 
-/** Tests of an agent `example` whose worker understands the words of docs/workers.md, against a real gateway. */
-export function commandWorkerTests(test: TestAPI | TestAPI["skip"], gateway: () => TestGateway): void {
+/**
+ * Tests of an agent `example` whose worker understands the words of docs/workers.md, against a real gateway.
+ * @param stores whether it writes to its session, too
+ */
+export function commandWorkerTests(
+  test: TestAPI | TestAPI["skip"],
+  gateway: () => TestGateway,
+  { stores = true }: { readonly stores?: boolean } = {},
+): void {
   test("it answers, and streams what it answers", async () => {
     const run = gateway().client.run("example", "one two — drei");
     expect(await run.outcome()).toMatchObject({ outcome: "COMPLETED", answer: "one two — drei" });
@@ -59,6 +66,7 @@ export function commandWorkerTests(test: TestAPI | TestAPI["skip"], gateway: () 
     expect(thrown.message).not.toBe("");
   });
 
+  if (!stores) return;
   test("it writes to its session, and an answer over the receipt's bound arrives whole", async () => {
     const { client, rows } = gateway();
     const appended = client.run("example", "!append noted");
