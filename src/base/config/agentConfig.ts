@@ -14,7 +14,7 @@ export type SecretSource =
 
 /** A model of an OpenAI-compatible endpoint. */
 export interface ModelConfig {
-  /** Model name, as the endpoint spells it. */
+  /** Model name, as the endpoint spells it; empty only where a program of runtime `command` is given a key and no model. */
   readonly name: string;
   /** Name of the provider for people and receipts; empty for none. */
   readonly provider: string;

@@ -52,6 +52,12 @@ function mistakes(agent: Written): readonly { readonly path: readonly PropertyKe
   fallbacks.forEach((one, index) => {
     if (typeof one === "object" && one !== null) twoKeys(one, ["fallback_models", index]);
   });
+  if (agent.model === undefined && (runtime === "echo" || runtime === "acp")) {
+    // Nothing would be given the key; without a word about it, that shows only when it is missed.
+    for (const key of ["api_key_file", "api_key_env"] as const) {
+      if (agent[key] !== undefined) refuse([key], `needs a model with runtime ${runtime}`);
+    }
+  }
   if (fallbacks.length > 0 && agent.model === undefined) refuse(["fallback_models"], "needs a model before it");
   return found;
 }

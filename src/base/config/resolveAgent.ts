@@ -58,12 +58,15 @@ export function resolveAgent(written: Written, directory: string, name: AgentNam
 }
 
 function modelOf(written: Written, directory: string): ModelConfig | undefined {
-  if (written.model === undefined) return undefined;
+  const apiKey = keyOf(written, directory);
+  // A program of the user's may know its model by itself; its key is passed on all the same.
+  const keyAlone = written.runtime === "command" && apiKey !== undefined;
+  if (written.model === undefined && !keyAlone) return undefined;
   return {
-    name: written.model,
+    name: written.model ?? "",
     provider: written.provider ?? "",
     baseUrl: written.base_url ?? "",
-    ...defined("apiKey", keyOf(written, directory)),
+    ...defined("apiKey", apiKey),
   };
 }
 

@@ -61,6 +61,15 @@ function agent(text: string, instructions = "Be brief."): AgentConfig {
   return found;
 }
 
+test("a program of runtime command is given a key without a model", () => {
+  const one = agent("runtime: command\nworker: { command: [mind] }\napi_key_env: HOUSE_KEY\n");
+  const policy = freezePolicy(one);
+  expect(policy.model).toEqual({ provider: "", model: "", baseUrl: "", credential: "model" });
+  const secrets = new SecretRegistry();
+  expect(resolveCredentials(one, policy, ENVIRONMENT, secrets)).toEqual([{ name: "model", secret: "house-key" }]);
+  expect(freezePolicy(agent("runtime: command\nworker: { command: [mind] }\n")).model).toBeUndefined();
+});
+
 test("every key of an agent's file reaches the policy, and no value of a variable, header or key does", () => {
   const policy = freezePolicy(agent(FULL));
   expect(policy).toMatchObject({
