@@ -24,8 +24,8 @@ const agents = {
   strange: agent("strange"),
   missing: { runtime: "acp", worker: { command: ["/nonexistent/agent"] } },
 };
-// An agent that is deaf to session/cancel has three seconds before it is killed.
-const budgets = { stopTermAfterMs: 8_000, stopKillAfterMs: 9_000, stopTotalMs: 12_000, drainMs: 20_000 };
+// An agent that is deaf to session/cancel has a second before it is killed, and the worker the rest for its result.
+const budgets = { stopTermAfterMs: 4_000, stopKillAfterMs: 5_000, stopTotalMs: 8_000, drainMs: 20_000 };
 const gateway = useTestGateway({ agents, budgets });
 
 const eventsOf = (run: UpdateLog) =>

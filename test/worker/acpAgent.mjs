@@ -129,6 +129,7 @@ async function serve({ id, method, params }) {
       });
       return;
     case "session/new":
+      if (mode === "forgetful") return;
       if (mode === "auth") send({ id, error: { code: -32000, message: "Authentication required" } });
       else send({ id, result: { sessionId: session } });
       return;

@@ -15,8 +15,11 @@ import { TurnUpdates } from "./turnUpdates.js";
 
 /** How long an agent may take to answer the calls before its turn, milliseconds. */
 const ANSWER_MS = 60_000;
-/** How long it may take to end its turn once it was asked to stop, milliseconds. */
-const CANCEL_MS = 3_000;
+/**
+ * How long it may take to end its turn once it was asked to stop, milliseconds. The worker is not told when its owner will kill the
+ * group: this leaves time for a receipt also under an owner that waits for a few seconds alone.
+ */
+const CANCEL_MS = 1_000;
 
 /** Runs one turn with an agent: starts it, asks it, passes on what it tells, and ends it. */
 export async function runAcpTurn(context: TurnContext, program: AgentProgram): Promise<RuntimeAnswer> {
