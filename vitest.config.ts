@@ -4,6 +4,9 @@ import { defineConfig } from "vitest/config";
 const limitMs = 30_000;
 const slowLimitMs = 300_000;
 
+/** Suites that take minutes: every kill of a message's life, thousands of peers, the package as it is installed. */
+const slow = ["test/slow/**", "test/crash/**"];
+
 const built = "./test/globalSetup.ts";
 /** A file fails that leaves something behind. */
 const hygiene = "./test/kit/hygiene.ts";
@@ -31,7 +34,7 @@ export default defineConfig({
         test: {
           name: "process",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/slow/**", "test/interop/**"],
+          exclude: [...slow, "test/interop/**"],
           globalSetup: [built],
           setupFiles: [hygiene],
           testTimeout: limitMs,
@@ -52,7 +55,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "slow",
-          include: ["test/slow/**/*.test.ts"],
+          include: slow.map((folder) => `${folder}/*.test.ts`),
           globalSetup: [built],
           testTimeout: slowLimitMs,
           hookTimeout: slowLimitMs,
