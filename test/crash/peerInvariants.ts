@@ -34,13 +34,19 @@ export function checkMessage(pair: PeerPair, id: string): void {
   expect(told).toEqual([{ state: "ended" }]);
   const came = pair.rows<object>("south", "SELECT attempt_epoch, input_id FROM deliveries WHERE key = ?", id);
   expect(came).toMatchObject([{ attempt_epoch: 1 }]);
-  // One input, and one turn of it.
+  // One input, and one turn of it: an execution that was cancelled had started nothing.
   const turns = pair.rows(
     "south",
-    `SELECT executions.state FROM executions JOIN deliveries USING (input_id) WHERE key = ?`,
+    `SELECT executions.state FROM executions JOIN deliveries USING (input_id) WHERE key = ? AND outcome <> 'cancelled'`,
     id,
   );
   expect(turns).toHaveLength(1);
+  const asked = pair.rows(
+    "south",
+    `SELECT 1 FROM messages JOIN executions USING (execution_id) JOIN deliveries USING (input_id) WHERE key = ? AND role = 'user'`,
+    id,
+  );
+  expect(asked).toHaveLength(1);
 }
 
 /** What holds for both stores whenever nothing moves: accepted = ended + queued, and no turn is held. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 
 import { AdminServiceService, PeerLink } from "../../src/gen/talaria/gateway/v1/admin_service.js";
+import { TurnPhase } from "../../src/gen/talaria/gateway/v1/turn_service.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { send } from "../dm/calls.js";
 import type { UpdateLog } from "../kit/turnClient.js";
@@ -161,6 +162,8 @@ async function occupy(pair: PeerPair, side: Side, killed: Side): Promise<() => P
   const client = pair.at(side).connect();
   const run = client.run("busy", "!sleep 600000");
   const executionId = await run.started();
+  // Before that nothing has begun, and the next start would run it.
+  await run.reached(TurnPhase.TURN_PHASE_RUNNING);
   return async () => {
     // A turn of a killed gateway has ended with it.
     if (killed !== side) await client.stop(executionId);

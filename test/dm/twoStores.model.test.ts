@@ -21,7 +21,7 @@ const step = fc.oneof(
       fate: fc.constantFrom("answered", "answered", "unanswered", "lost", "killed"),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("start" as const), recipient }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("start" as const), recipient, adopted: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("finish" as const), recipient, outcome, silent: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("receipts" as const), arrive: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("repeat" as const), index }) },
@@ -53,7 +53,7 @@ async function take(world: TwoStores, one: Step): Promise<void> {
       await world.ship(one.recipient, one.fate);
       return;
     case "start":
-      await world.start(one.recipient);
+      await world.start(one.recipient, one.adopted);
       return;
     case "finish":
       await world.finish(one.recipient, endOf(one.outcome, one.silent));

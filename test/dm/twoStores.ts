@@ -24,9 +24,13 @@ import { redriveDelivery } from "../../src/store/deliveries/redriveDelivery.js";
 import type { StoredDelivery } from "../../src/store/deliveries/storedDelivery.js";
 import { sweepDeliveries } from "../../src/store/deliveries/sweepDeliveries.js";
 import { openStore, type Store } from "../../src/store/store.js";
+import { adoptExecution } from "../../src/store/turns/adoptExecution.js";
+import { assignExecution } from "../../src/store/turns/assignExecution.js";
 import { claimInput } from "../../src/store/turns/claimInput.js";
+import type { StoredFence } from "../../src/store/turns/fence.js";
 import { loseExecution } from "../../src/store/turns/loseExecution.js";
 import { releaseSession } from "../../src/store/turns/releaseSession.js";
+import { requeueExecution } from "../../src/store/turns/requeueExecution.js";
 import { endTurn, type TurnEnd } from "./turnRunner.js";
 
 /** Which of the two. */
@@ -144,8 +148,8 @@ export class TwoStores {
     if (draft !== undefined) await this.#carry(draft);
   }
 
-  /** Starts a recipient's next turn. @returns whether there was one */
-  async start(recipient: number): Promise<boolean> {
+  /** Starts a recipient's next turn. @param adopted whether a worker takes it before anything else happens. @returns whether there was one */
+  async start(recipient: number, adopted = true): Promise<boolean> {
     const { writer, reader, epoch } = this.at("south");
     const executionId = `exe_${String((this.#executions += 1))}`;
     const sessionId = chatOf(`r${String(recipient)}`).sessionId;
@@ -155,7 +159,15 @@ export class TwoStores {
     if (delivery === undefined) throw new Error("a turn without a delivery");
     this.starts.push({ recipient, key: delivery.key, epoch: delivery.attemptEpoch });
     this.#running.set(recipient, executionId);
+    if (adopted) await this.#adopt({ executionId, epoch, generation: claim.claimed.generation });
     return true;
+  }
+
+  async #adopt(fence: StoredFence): Promise<void> {
+    const { writer, epoch } = this.at("south");
+    const adoptionDigest = Buffer.alloc(32, 7);
+    await writer.execute(assignExecution, { fence, epoch, launchId: "lau_gone", adoptionDigest, evidence: "{}" });
+    await writer.execute(adoptExecution, { fence, epoch, adoptionDigest });
   }
 
   /** Ends a recipient's turn, if one runs. */
@@ -223,14 +235,20 @@ export class TwoStores {
     rmSync(from, { recursive: true, force: true });
     this.#homes[side] = to;
     this.#stores[side] = await open(to);
-    const { writer } = this.#stores[side];
+    const { writer, epoch } = this.#stores[side];
     if (side === "north") {
       await writer.execute(doubtOutbound, { gateway: "south" });
       return;
     }
-    for (const executionId of this.#running.values()) {
+    for (const [recipient, executionId] of this.#running) {
       const now = this.now.south;
-      await writer.execute(loseExecution, { executionId, outcome: "unknown", failure, stopped: false, now });
+      const { kind } = await writer.execute(requeueExecution, { executionId, epoch, now });
+      if (kind === "requeued") {
+        this.starts.splice(
+          this.starts.findLastIndex((one) => one.recipient === recipient),
+          1,
+        );
+      } else await writer.execute(loseExecution, { executionId, outcome: "unknown", failure, stopped: false, now });
       await writer.execute(releaseSession, { executionId, now });
     }
     this.#running.clear();

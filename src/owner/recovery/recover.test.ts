@@ -169,6 +169,42 @@ test("OW-R3 OW-R9 an unknown outcome is told once, however often recovery is kil
   expect(told.map((one) => one.split(" ")[1]).sort()).toEqual(["command", "event"]);
 });
 
+test("OW15 F12 a turn that nobody had adopted waits again, unless its outbox says that somebody had begun, and three times at most", async () => {
+  const sessions = [fresh.session(), fresh.session()] as const;
+  const [again, begun] = sessions;
+  let bench = new TurnBench(store);
+  for (const sessionId of sessions) await bench.admit(sessionId, { create: true });
+  const told: string[] = [];
+  const states: (string | null)[] = [];
+  for (let start = 0; start < 3; start += 1) {
+    const executionId = fresh.execution();
+    await bench.claim(again, executionId);
+    if (start === 0) {
+      const other = fresh.execution();
+      await bench.claim(begun, other);
+      keep(other, { finalResponse: "kept" });
+    }
+    await restart();
+    bench = new TurnBench(store);
+    await recoverUntil(Number.POSITIVE_INFINITY, told);
+    const [input] = store.reader.all<{ outcome: string | null }>(
+      "SELECT outcome FROM inputs WHERE session_id = ?",
+      again,
+    );
+    states.push(input?.outcome ?? null);
+  }
+  expect(states).toEqual([null, null, "failed"]);
+  const ends = store.reader.all<{ outcome: string; failure: string }>(
+    "SELECT outcome, failure FROM inputs ORDER BY sequence",
+  );
+  expect(ends).toMatchObject([
+    { outcome: "failed", failure: expect.stringContaining("TURN_NOT_STARTED") as string },
+    { outcome: "unknown", failure: expect.stringContaining("OWNER_LOST") as string },
+  ]);
+  expect(told.map((one) => one.split(" ")[1])).toEqual(["event", "command"]);
+  expect(store.reader.all("SELECT 1 FROM sessions WHERE running_execution_id IS NOT NULL")).toEqual([]);
+});
+
 test("F32 a damaged, forged or empty outbox and a result over its bounds are not used", async () => {
   const left = await leaveBehind();
   keep(left.kept, { finalResponse: "forged" }, 1);

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
 import type { ProcessTable } from "../../base/processTable.js";
+import type { TurnResult } from "../../gen/talaria/types/v1/result.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import { failureOf } from "../../rpc/wire/failure.js";
 import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
@@ -11,7 +12,9 @@ import type { Store } from "../../store/store.js";
 import type { ExecutionRow } from "../../store/turns/executionRow.js";
 import { loseExecution } from "../../store/turns/loseExecution.js";
 import { releaseSession } from "../../store/turns/releaseSession.js";
+import { requeueExecution } from "../../store/turns/requeueExecution.js";
 import type { ReadLaunchMark } from "../launch/launchMark.js";
+import type { ExecutionPhase } from "../phase/executionPhase.js";
 import { judgeResult } from "../result/judgeResult.js";
 import { lossOutcome } from "../turn/lossOutcome.js";
 import { storeResult } from "../turn/storeResult.js";
@@ -36,8 +39,9 @@ export interface RecoveryParts {
 
 /**
  * Settles what earlier epochs left behind: first nothing of their processes is left, then every turn of theirs has its one outcome
- * (from the worker's outbox where it kept a result, else unknown), then their sessions are free and what nobody was told is told. Each step is one commit
- * and none is repeated, so it may be killed anywhere and run again.
+ * (from the worker's outbox where it kept a result, else unknown) or, where nothing of it had started, waits again at the head of its lane; then
+ * their sessions are free and what nobody was told is told. Each step is one commit and none is repeated, so it may be killed anywhere
+ * and run again.
  */
 export async function recover(parts: RecoveryParts): Promise<void> {
   const { store, log } = parts;
@@ -52,33 +56,53 @@ export async function recover(parts: RecoveryParts): Promise<void> {
 }
 
 async function settle(parts: RecoveryParts, execution: ExecutionRow): Promise<void> {
-  const { store, clock, outboxesDir } = parts;
-  const directory = outboxDirectory(outboxesDir, execution.execution_id);
-  if (execution.outcome === null && !(await commitFromOutbox(parts, execution, directory))) {
-    await lose(parts, execution);
+  const { store, clock, log, outboxesDir } = parts;
+  const { execution_id: executionId } = execution;
+  const directory = outboxDirectory(outboxesDir, executionId);
+  if (execution.outcome === null) {
+    const content = readOutbox(directory, outboxKey(store.homeKey, executionId), executionId);
+    if (content.kind === "refused") log.error({ execution: executionId }, "an outbox is damaged or forged; not used");
+    const settled =
+      content.kind === "result"
+        ? await commitKept(parts, execution, content.result)
+        : content.kind === "empty" && (await requeue(parts, execution));
+    // Whoever wrote into an outbox had begun, whatever the store says.
+    if (!settled) await lose(parts, execution, content.kind === "empty" ? phaseOf(execution) : "lost");
   }
   // Before the release: once the session is free nothing remembers the outbox.
   removeOutbox(directory);
-  await store.writer.execute(releaseSession, { executionId: execution.execution_id, now: clock.now() });
+  await store.writer.execute(releaseSession, { executionId, now: clock.now() });
 }
 
-async function commitFromOutbox(parts: RecoveryParts, execution: ExecutionRow, directory: string): Promise<boolean> {
+/** How far the worker can have come by what the store has. */
+function phaseOf({ state }: ExecutionRow): ExecutionPhase {
+  if (state === "claimed") return "spawned";
+  return state === "assigned" ? "bootstrapped" : "lost";
+}
+
+async function requeue({ store, clock, log, effects }: RecoveryParts, execution: ExecutionRow): Promise<boolean> {
+  const { execution_id: executionId } = execution;
+  const back = await store.writer.execute(requeueExecution, { executionId, epoch: store.epoch, now: clock.now() });
+  if (back.kind === "refused") return false;
+  log.warn({ execution: executionId, input: execution.input_id }, "nothing of a turn had started; queued again");
+  effects(back.effects);
+  return true;
+}
+
+async function commitKept(parts: RecoveryParts, execution: ExecutionRow, result: TurnResult): Promise<boolean> {
   const { store, log, effects } = parts;
   const { execution_id: executionId } = execution;
-  const content = readOutbox(directory, outboxKey(store.homeKey, executionId), executionId);
-  if (content.kind === "refused") log.error({ execution: executionId }, "an outbox is damaged or forged; not used");
-  if (content.kind !== "result") return false;
   const session = findSession(store.reader, execution.session_id);
   try {
     // A worker that ended early did so because its owner was gone.
     const stopped = failureOf(new RpcError("OWNER_LOST"));
-    const judgement = judgeResult(content.result, { sessionId: execution.session_id, stopped });
+    const judgement = judgeResult(result, { sessionId: execution.session_id, stopped });
     const fence = { executionId, epoch: execution.epoch, generation: execution.generation };
     effects(
       await storeResult(parts, log, {
         fence,
         agent: session?.agent ?? "",
-        result: content.result,
+        result,
         judgement,
         stopped: false,
       }),
@@ -91,12 +115,13 @@ async function commitFromOutbox(parts: RecoveryParts, execution: ExecutionRow, d
   }
 }
 
-async function lose(parts: RecoveryParts, execution: ExecutionRow): Promise<void> {
+async function lose(parts: RecoveryParts, execution: ExecutionRow, phase: ExecutionPhase): Promise<void> {
   const { store, clock, effects } = parts;
+  const outcome = lossOutcome({ phase, stopped: false, toolOpen: false, ownerDied: true });
   const settled = await store.writer.execute(loseExecution, {
     executionId: execution.execution_id,
-    outcome: lossOutcome({ phase: "lost", stopped: false, toolOpen: false, ownerDied: true }),
-    failure: failureOf(new RpcError("OWNER_LOST")),
+    outcome,
+    failure: failureOf(new RpcError(outcome === "failed" ? "TURN_NOT_STARTED" : "OWNER_LOST")),
     now: clock.now(),
   });
   if (settled.kind === "lost") effects(settled.effects);

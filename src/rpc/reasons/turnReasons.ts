@@ -352,4 +352,11 @@ export const turnReasons = {
     message: "The home keeps as many bytes of attachments as it may.",
     hint: "Delete sessions whose attachments are no longer needed, or try again later.",
   },
+  TURN_NOT_STARTED: {
+    number: 175,
+    code: "ABORTED",
+    retryable: true,
+    message: "The gateway ended before the turn started.",
+    hint: "Nothing of it ran: send it again. If it happens each time, look at the gateway's log.",
+  },
 } as const satisfies Record<string, ReasonEntry>;

@@ -63,6 +63,7 @@ CREATE TABLE inputs (
   queued_at INTEGER NOT NULL,
   started_at INTEGER,
   ended_at INTEGER,
+  vain_starts INTEGER NOT NULL DEFAULT 0,
   CHECK ((state = 'ended') = (outcome IS NOT NULL))
 ) STRICT;
 CREATE UNIQUE INDEX inputs_request ON inputs (principal, request_scope, request_id) WHERE request_scope <> 'delivery';

@@ -9,6 +9,7 @@ import { acknowledgeUnknown } from "./acknowledgeUnknown.js";
 import { cancelInput } from "./cancelInput.js";
 import type { StoredFence } from "./fence.js";
 import { releaseSession } from "./releaseSession.js";
+import { requeueExecution, VAIN_STARTS } from "./requeueExecution.js";
 import { fresh, TurnBench } from "./testing/turnBench.js";
 
 const home = tempHome();
@@ -33,17 +34,25 @@ interface Model {
   readonly keys: Map<string, string>;
   /** Outcomes by input. */
   readonly outcomes: Map<string, string>;
+  /** Starts that came to nothing, by input. */
+  readonly vain: Map<string, number>;
 }
 
 type Step =
   | { readonly kind: "admit"; readonly session: number; readonly key: number }
-  | { readonly kind: "claim" | "adopt" | "complete" | "release" | "acknowledge" | "cancel"; readonly session: number }
+  | {
+      readonly kind: "claim" | "adopt" | "complete" | "release" | "acknowledge" | "cancel" | "requeue";
+      readonly session: number;
+    }
   | { readonly kind: "lose"; readonly session: number; readonly outcome: "failed" | "unknown" | "interrupted" };
 
 const session = fc.integer({ min: 0, max: 1 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("admit" as const), session, key: fc.integer({ min: 0, max: 12 }) }),
-  fc.record({ kind: fc.constantFrom("claim", "adopt", "complete", "release", "acknowledge", "cancel"), session }),
+  fc.record({
+    kind: fc.constantFrom("claim", "adopt", "complete", "release", "acknowledge", "cancel", "requeue"),
+    session,
+  }),
   fc.record({
     kind: fc.constant("lose" as const),
     session,
@@ -103,13 +112,36 @@ async function take(model: Model, one: Step): Promise<void> {
       if (model.running === undefined) return;
       const result = await bench.lose(model.running.fence.executionId, one.outcome);
       if (model.running.settled) {
-        expect(result).toMatchObject({ kind: "settled_before", outcome: model.outcomes.get(model.running.inputId) });
+        // Of an execution that was put back, its own end is that it was withdrawn.
+        const outcome = model.outcomes.get(model.running.inputId) ?? "cancelled";
+        expect(result).toMatchObject({ kind: "settled_before", outcome });
         return;
       }
       expect(result).toMatchObject({ kind: "lost", paused: one.outcome === "unknown" });
       model.running.settled = true;
       model.outcomes.set(model.running.inputId, one.outcome);
       if (one.outcome === "unknown") model.paused = model.running.fence.executionId;
+      return;
+    }
+    case "requeue": {
+      if (model.running === undefined) return;
+      const { fence, inputId, adopted, settled } = model.running;
+      const { executionId } = fence;
+      // As the next start does.
+      const result = await store.writer.execute(requeueExecution, {
+        executionId,
+        epoch: store.epoch + 1,
+        now: bench.now,
+      });
+      const vain = (model.vain.get(inputId) ?? 0) + 1;
+      if (adopted || settled || vain >= VAIN_STARTS) {
+        expect(result.kind).toBe("refused");
+        return;
+      }
+      expect(result.kind).toBe("requeued");
+      model.vain.set(inputId, vain);
+      model.running.settled = true;
+      model.queue.unshift(inputId);
       return;
     }
     case "release": {
@@ -157,6 +189,9 @@ function check(model: Model): void {
   expect(new Map(ended.map(({ input_id, outcome }) => [input_id, outcome]))).toEqual(model.outcomes);
   const started = store.reader.all("SELECT 1 FROM inputs WHERE session_id = ? AND state = 'started'", sessionId);
   expect(started).toHaveLength(model.running?.settled === false ? 1 : 0);
+  const said = store.reader.all("SELECT 1 FROM messages WHERE session_id = ? AND role = 'user'", sessionId);
+  const begun = [...model.outcomes.values()].filter((outcome) => outcome !== "cancelled");
+  expect(said).toHaveLength(begun.length + started.length);
   expect(sessionsToRun(store.reader).includes(sessionId)).toBe(model.queue.length > 0 && model.paused === undefined);
 }
 
@@ -175,6 +210,7 @@ test("admission, claim and settlement follow their model in any order: one outco
           paused: undefined,
           keys: new Map([["first", first.inputId]]),
           outcomes: new Map(),
+          vain: new Map(),
         });
       }
       for (const one of steps) {
