@@ -32,14 +32,24 @@ export function gatewayInfo({ name, version, storeId }: GatewayIdentity, budgets
   };
 }
 
+function speaks(other: GatewayInfo): boolean {
+  return other.protocolMin <= PROTOCOL.max && other.protocolMax >= PROTOCOL.min;
+}
+
+/**
+ * Refuses a caller that says of itself that it speaks no contract revision of ours; one that says nothing may be any program that is
+ * written against the contract. @throws RpcError PEER_PROTOCOL_UNSUPPORTED.
+ */
+export function checkCaller(caller: GatewayInfo | undefined): void {
+  if (caller !== undefined && !speaks(caller)) throw reasonError("PEER_PROTOCOL_UNSUPPORTED");
+}
+
 /**
  * Why messages must not be sent to a gateway that says this of itself, or undefined: no contract revision in common, or a
  * memory of keys that is shorter than the life of our messages, so that a late retry would be taken for another message.
  */
 export function whyUnfit(other: GatewayInfo, budgets: Budgets): RpcError | undefined {
-  if (other.protocolMin > PROTOCOL.max || other.protocolMax < PROTOCOL.min) {
-    return reasonError("PEER_PROTOCOL_UNSUPPORTED");
-  }
+  if (!speaks(other)) return reasonError("PEER_PROTOCOL_UNSUPPORTED");
   const horizonMs = fromDuration(other.dedupeHorizon) ?? 0;
   return horizonMs <= budgets.messageLifetimeMs ? reasonError("HORIZON_TOO_SHORT") : undefined;
 }

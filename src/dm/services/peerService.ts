@@ -13,7 +13,7 @@ import { checkKey } from "../admission/checkShape.js";
 import { drainingRefusal } from "../admission/drainingRefusal.js";
 import type { AfterCommit } from "../afterCommit.js";
 import type { DeliveryHub } from "../deliveryHub.js";
-import { gatewayInfo } from "../gatewayInfo.js";
+import { checkCaller, gatewayInfo } from "../gatewayInfo.js";
 import { acceptPair, type AcceptPairOptions } from "../pairing/acceptPair.js";
 import { PairAttempts } from "../pairing/pairAttempts.js";
 import { grantedAgents } from "../peers/grantedAgents.js";
@@ -62,8 +62,9 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
       },
     }),
     watchReceipts: defineServerStream({
-      handle({ cursor }, { principal, signal, draining }) {
+      handle({ caller, cursor }, { principal, signal, draining }) {
         const scope = scopeOf(peerOf(principal));
+        checkCaller(caller);
         const after = Number(cursor?.sequence ?? 0n);
         return watchReceipts({ reader: store.reader, hub, scope, info, after, signal, draining });
       },
@@ -89,8 +90,9 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
       },
     }),
     listRoster: defineUnary({
-      async handle({ fingerprint: known }, { principal }) {
+      async handle({ caller, fingerprint: known }, { principal }) {
         const peer = options.peers.get(peerOf(principal).name);
+        checkCaller(caller);
         const entries = rosterOf(grantedAgents(peer, options.agents.list()));
         const fingerprint = rosterFingerprint(entries);
         return { info, entries: fingerprint === known ? [] : [...entries], fingerprint };
