@@ -24,7 +24,7 @@ describe("a destination", () => {
     await linked(again, "south");
     expect(readDeliveryTotals(again.store.reader).states.queued).toBe(3);
     expect(inputsOf(south, "bob")).toEqual([]);
-    await again.dm.registry.release("south");
+    await again.dm.registry.release("south", "client:ops");
     for (const { delivery } of sent) {
       expect(stateName(await ended(again.client, delivery.deliveryId))).toBe("REPLIED");
     }
@@ -59,7 +59,35 @@ describe("a destination", () => {
     await north.dm.registry.update({ name: "south", address: back.peerAddress });
     const { delivery } = await send(north.client, { target: "south/bob", body: "now" });
     expect(north.dm.wayTo("south")?.connected).toBe(false);
-    await north.dm.registry.release("south");
+    await north.dm.registry.release("south", "client:ops");
     expect(await ended(north.client, delivery.deliveryId)).toMatchObject({ reply: { text: "NOW" } });
+  });
+
+  test("whose breaker is reset is tried at once, unless it is held; who and when are kept", async () => {
+    const { north, south } = await two({ budgets: { peerRetryMinMs: 3_600_000, peerRetryMaxMs: 3_600_000 } });
+    await join(south, await inviteOf(north));
+    await linked(north, "south");
+    await south.close();
+    await north.until("the breaker is open", () =>
+      readDestination(north.store.reader, "south").failures > 0 ? true : undefined,
+    );
+    const back = await use({ name: "south", home: south.home, identity: south.identity });
+    await back.start();
+    await north.dm.registry.update({ name: "south", address: back.peerAddress });
+    await north.dm.registry.hold("south", "client:ops", "moving house");
+    const { delivery } = await send(north.client, { target: "south/bob", body: "now" });
+    await north.dm.registry.reset("south", "client:other");
+    await linked(north, "south");
+    expect(readDestination(north.store.reader, "south")).toMatchObject({
+      failures: 0,
+      lastError: undefined,
+      hold: { by: "client:ops", reason: "moving house" },
+      reset: { by: "client:other", at: expect.any(Number) as number },
+    });
+    expect(stateName(await get(north.client, delivery.deliveryId))).toBe("QUEUED");
+    await north.dm.registry.release("south", "client:ops");
+    expect(await ended(north.client, delivery.deliveryId)).toMatchObject({ reply: { text: "NOW" } });
+    expect(readDestination(north.store.reader, "south").reset?.by).toBe("client:ops");
+    expect(await refusal(north.dm.registry.reset("nobody", "x"))).toMatchObject({ reason: "UNKNOWN_PEER" });
   });
 });

@@ -222,7 +222,7 @@ describe("a peer that lies", () => {
     await north.dm.registry.hold("south", "client:cli", "to gather a batch");
     const sends = Array.from({ length: 12 }, (_, n) => send(north.client, { target: `south/z${String(n)}` }));
     const ids = (await Promise.all(sends)).map(({ delivery }) => delivery.deliveryId);
-    await north.dm.registry.release("south");
+    await north.dm.registry.release("south", "client:ops");
     await north.until("all are accepted", () =>
       readDeliveryTotals(north.store.reader).states.claimed === 12 ? true : undefined,
     );

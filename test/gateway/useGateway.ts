@@ -68,6 +68,7 @@ export function idleRooms(calls: string[] = []): GatewayRooms {
         revoke: unknownPeer,
         hold: unknownPeer,
         release: unknownPeer,
+        reset: unknownPeer,
         settleRevoked: note("dm.settleRevoked"),
       },
       start: note("dm.start"),

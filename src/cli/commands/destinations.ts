@@ -32,14 +32,27 @@ export async function destinationsHold(context: CommandContext, name: string, re
 export async function destinationsRelease(context: CommandContext, name: string): Promise<void> {
   const gateway = await context.gateway();
   const requestId = context.newRequestId();
-  const { destination } = await gateway.call(AdminServiceService.releaseDestination, { requestId, name });
+  const { destination } = await gateway.call(AdminServiceService.releaseDestination, {
+    requestId,
+    name,
+    keepHold: false,
+  });
+  if (destination !== undefined) print(context, Destination.toJSON(destination), [destination]);
+}
+
+/** Forgets a destination's failures, and lets it be tried at once unless it is held. */
+export async function destinationsReset(context: CommandContext, name: string): Promise<void> {
+  const gateway = await context.gateway();
+  const requestId = context.newRequestId();
+  const request = { requestId, name, keepHold: true };
+  const { destination } = await gateway.call(AdminServiceService.releaseDestination, request);
   if (destination !== undefined) print(context, Destination.toJSON(destination), [destination]);
 }
 
 function print(context: CommandContext, json: unknown, destinations: readonly DestinationMessage[]): void {
   context.print(json, (columns) =>
     table(
-      ["DESTINATION", "WAITING", "CLAIMED", "BREAKER", "NEXT TRY", "HELD", "LAST ERROR"],
+      ["DESTINATION", "WAITING", "CLAIMED", "BREAKER", "NEXT TRY", "HELD", "RESET", "LAST ERROR"],
       destinations.map((one) => [
         one.name,
         String(one.waiting),
@@ -47,6 +60,7 @@ function print(context: CommandContext, json: unknown, destinations: readonly De
         shortName(breakerStateToJSON(one.breaker), "BREAKER_STATE_"),
         localTime(one.nextAttemptAt),
         one.heldBy === "" ? "" : `by ${one.heldBy} since ${localTime(one.heldAt)}: ${one.holdReason}`,
+        one.resetBy === "" ? "" : `by ${one.resetBy} at ${localTime(one.resetAt)}`,
         failureText(one.lastError),
       ]),
       columns,

@@ -53,7 +53,7 @@ export const addPeerCommands: Register = (program, { run, example }) => {
     async (context, name: string) => (await import("../commands/peers.js")).peersRevoke(context, name),
   );
 
-  const destinations = program.command("destinations").description("see, hold and release where messages go");
+  const destinations = program.command("destinations").description("see, hold, release and reset where messages go");
   run(
     example(
       destinations.command("list", { isDefault: true }).description("list the gateways that messages go to"),
@@ -77,5 +77,14 @@ export const addPeerCommands: Register = (program, { run, example }) => {
       "destinations release laptop",
     ),
     async (context, name: string) => (await import("../commands/destinations.js")).destinationsRelease(context, name),
+  );
+  run(
+    example(
+      destinations
+        .command("reset <destination>")
+        .description("forget its failures and try it at once; a hold stays; who and when are kept"),
+      "destinations reset laptop",
+    ),
+    async (context, name: string) => (await import("../commands/destinations.js")).destinationsReset(context, name),
   );
 };

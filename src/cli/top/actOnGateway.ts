@@ -36,7 +36,11 @@ export async function actOnGateway(
       return `${name} is held.`;
     }
     case "release":
-      await gateway.call(AdminServiceService.releaseDestination, { requestId, name: action.destination });
+      await gateway.call(AdminServiceService.releaseDestination, {
+        requestId,
+        name: action.destination,
+        keepHold: false,
+      });
       return `${action.destination} is released.`;
   }
 }

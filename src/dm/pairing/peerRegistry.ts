@@ -1,6 +1,6 @@
 import { reasonError } from "../../rpc/rpcError.js";
 import { endRevokedDeliveries } from "../../store/deliveries/endRevokedDeliveries.js";
-import { holdDestination, releaseDestination } from "../../store/deliveries/holdDestination.js";
+import { holdDestination, releaseDestination, resetDestination } from "../../store/deliveries/holdDestination.js";
 import { laneHeads } from "../../store/deliveries/outboundDeliveries.js";
 import { revokePeer, updatePeer } from "../../store/peers/changePeer.js";
 import { createInvite } from "../../store/peers/invites.js";
@@ -51,8 +51,10 @@ export interface PeerRegistry {
   revoke(name: string, cut: (pin: string) => number): Promise<number>;
   /** Keeps messages for a destination waiting. @throws RpcError UNKNOWN_PEER. */
   hold(name: string, by: string, reason: string): Promise<void>;
-  /** Ends a hold and lets the destination be tried at once. @throws RpcError UNKNOWN_PEER. */
-  release(name: string): Promise<void>;
+  /** Ends a hold and lets the destination be tried at once. @param by the principal that does. @throws RpcError UNKNOWN_PEER. */
+  release(name: string, by: string): Promise<void>;
+  /** Forgets a destination's failures and lets it be tried at once, unless it is held. @throws RpcError UNKNOWN_PEER. */
+  reset(name: string, by: string): Promise<void>;
   /** Ends the messages to peers that were revoked, where an earlier start was killed before it had. */
   settleRevoked(): Promise<void>;
 }
@@ -129,9 +131,14 @@ export function createPeerRegistry(options: PeerRegistryOptions): PeerRegistry {
       await store.writer.execute(holdDestination, { gateway: name, by, reason, now: clock.now() });
       options.onDestinationChanged(name);
     },
-    async release(name) {
+    async release(name, by) {
       checkDestination(name);
-      await store.writer.execute(releaseDestination, { gateway: name, now: clock.now() });
+      await store.writer.execute(releaseDestination, { gateway: name, by, now: clock.now() });
+      options.onDestinationChanged(name);
+    },
+    async reset(name, by) {
+      checkDestination(name);
+      await store.writer.execute(resetDestination, { gateway: name, by, now: clock.now() });
       options.onDestinationChanged(name);
     },
     async settleRevoked() {

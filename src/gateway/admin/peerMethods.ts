@@ -103,9 +103,9 @@ export function peerMethods({ registry, overview }: DmRoom, listeners: () => rea
       },
     }),
     releaseDestination: defineUnary<ReleaseDestinationRequest, ReleaseDestinationResponse>({
-      schema: z.object({ requestId: requestIdField, name: nameField }),
-      async handle({ name }) {
-        await registry.release(name);
+      schema: z.object({ requestId: requestIdField, name: nameField, keepHold: z.boolean() }),
+      async handle({ name, keepHold }, { principal }) {
+        await registry[keepHold ? "reset" : "release"](name, describePrincipal(principal));
         return { destination: overview.destination(name) };
       },
     }),

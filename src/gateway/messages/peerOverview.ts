@@ -85,6 +85,8 @@ export function createPeerOverview({ reader, peers, wayTo, rosterOf, clock }: Pe
             heldBy: known.hold?.by ?? "",
             heldAt: toOptionalTimestamp(known.hold?.at),
             holdReason: known.hold?.reason ?? "",
+            resetBy: known.reset?.by ?? "",
+            resetAt: toOptionalTimestamp(known.reset?.at),
           };
         });
       }),

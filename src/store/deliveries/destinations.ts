@@ -17,6 +17,8 @@ export interface StoredDestination {
   readonly storeId: string;
   /** Why its messages are kept waiting; undefined while they are not. */
   readonly hold: { readonly by: string; readonly at: number; readonly reason: string } | undefined;
+  /** Who closed its breaker by hand last, and when in epoch milliseconds; undefined while nobody did. */
+  readonly reset: { readonly by: string; readonly at: number } | undefined;
 }
 
 /** A destination's record, or what holds for one that was never tried. */
@@ -30,6 +32,8 @@ export function readDestination(from: Queryable, gateway: string): StoredDestina
     held_by: string;
     held_at: number | null;
     hold_reason: string;
+    reset_by: string;
+    reset_at: number | null;
   }>("SELECT * FROM destinations WHERE gateway = ?", gateway);
   return {
     gateway,
@@ -42,5 +46,6 @@ export function readDestination(from: Queryable, gateway: string): StoredDestina
       row === undefined || row.held_at === null
         ? undefined
         : { by: row.held_by, at: row.held_at, reason: row.hold_reason },
+    reset: row === undefined || row.reset_at === null ? undefined : { by: row.reset_by, at: row.reset_at },
   };
 }

@@ -42,6 +42,8 @@ CREATE TABLE invites (
 ALTER TABLE destinations ADD COLUMN held_by TEXT NOT NULL DEFAULT '';
 ALTER TABLE destinations ADD COLUMN held_at INTEGER;
 ALTER TABLE destinations ADD COLUMN hold_reason TEXT NOT NULL DEFAULT '';
+ALTER TABLE destinations ADD COLUMN reset_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE destinations ADD COLUMN reset_at INTEGER;
 
 CREATE INDEX deliveries_ended ON deliveries (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX deliveries_kept_replies ON deliveries (ended_at) WHERE reply_text IS NOT NULL;
