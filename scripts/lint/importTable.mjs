@@ -20,6 +20,7 @@ export const table = {
 /** Files that may import one room more than their own room may. */
 export const exceptions = [
   { files: /^src\/cli\/commands\/serve[^/]*(\/.*)?$/, room: "gateway" },
+  { files: /^src\/cli\/commands\/(backup|restore)[^/]*(\/.*)?$/, room: "gateway" },
   { files: /^src\/cli\/commands\/relay[^/]*(\/.*)?$/, room: "connector" },
   { files: /^src\/cli\/commands\/conformance[^/]*(\/.*)?$/, room: "conformance" },
 ];

@@ -1,5 +1,6 @@
 import type { Register } from "./commandKit.js";
 import { addAgentCommands } from "./register/agentCommands.js";
+import { addBackupCommands } from "./register/backupCommands.js";
 import { addCompletionCommands } from "./register/completionCommands.js";
 import { addConformanceCommands } from "./register/conformanceCommands.js";
 import { addContextCommands } from "./register/contextCommands.js";
@@ -18,6 +19,7 @@ import { addUsageCommands } from "./register/usageCommands.js";
 /** Every family of commands, in the order in which help lists them. A new family is a file in `register/` and a line here. */
 export const registrations: readonly Register[] = [
   addHomeCommands,
+  addBackupCommands,
   addServeCommands,
   addRunCommands,
   addDmCommands,

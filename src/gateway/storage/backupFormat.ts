@@ -1,0 +1,33 @@
+import { z } from "zod";
+
+/** Name of the description inside a backup. */
+export const MANIFEST = "backup.json";
+/** Name of the store's snapshot inside a backup; as in a home. */
+export const SNAPSHOT = "state.db";
+
+/** What a backup says of itself. */
+export const manifestSchema = z.object({
+  /** Rises when the layout changes. */
+  format: z.literal(1),
+  /** When it was made, ISO 8601. */
+  madeAt: z.string(),
+  /** Version of the program that made it. */
+  version: z.string(),
+  /** Names the home. */
+  homeId: z.string(),
+  /** The home's epoch. */
+  epoch: z.int(),
+  /** Version of the store's schema. */
+  schema: z.int(),
+});
+
+/** See {@link manifestSchema}. */
+export type Manifest = z.infer<typeof manifestSchema>;
+
+/** What of a home a backup leaves out: what belongs to a process, can be made again, or is in the snapshot. */
+const LEFT_OUT = /^(run|logs|cache|outboxes|lock\.db.*|state\.db.*|client-tokens\.yaml\.uses|backup\.json)$/;
+
+/** Whether an entry of a home's root goes into a backup. */
+export function isKept(name: string): boolean {
+  return !LEFT_OUT.test(name);
+}
