@@ -6,6 +6,7 @@ import { connectChannel, type GatewayChannel } from "../client/connectGateway.js
 import type { ClientCallOptions } from "../rpc/clients/callOptions.js";
 import type { ResponseStream } from "../rpc/clients/readStream.js";
 import { readStream } from "../rpc/clients/readStream.js";
+import { sendStream } from "../rpc/clients/sendStream.js";
 import { unaryCall } from "../rpc/clients/unaryCall.js";
 import { RpcError } from "../rpc/rpcError.js";
 import { CliError } from "./cliError.js";
@@ -27,6 +28,12 @@ export interface GatewayClient {
     request: Request,
     options?: ClientCallOptions,
   ): ResponseStream<Response>;
+  /** Calls a method that takes a stream of requests. @throws RpcError. */
+  send<Request, Response>(
+    method: MethodDefinition<Request, Response>,
+    requests: Iterable<Request>,
+    options?: ClientCallOptions,
+  ): Promise<Response>;
   close(): void;
 }
 
@@ -41,6 +48,7 @@ export async function connectGateway(endpoint: Endpoint, env: NodeJS.ProcessEnv)
   return {
     call: (method, request, more) => unaryCall(client, method, request, { metadata, ...more }),
     stream: (method, request, more) => readStream(client, method, request, { metadata, ...more }),
+    send: (method, requests, more) => sendStream(client, method, requests, { metadata, ...more }),
     close: () => {
       client.close();
     },

@@ -7,15 +7,19 @@ import { RpcError } from "../../rpc/rpcError.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
 import { EXIT_INTERRUPTED } from "../exitCodes.js";
+import type { GatewayClient } from "../gatewayClient.js";
+import type { PolicyOptions } from "../register/policyOptions.js";
 import { turnSummary } from "../render/turnSummary.js";
 import { TurnView } from "../render/turnView.js";
+import { createSession } from "../run/createSession.js";
 import { createPromptQueue, type PromptQueue } from "../run/promptQueue.js";
 import { turnFailure } from "../run/turnFailure.js";
 import { createTurnStopper, type TurnStopper } from "../run/turnStopper.js";
+import { uploadAttachments } from "../run/uploadAttachments.js";
 import { writeUsageFile } from "../run/usageFile.js";
 
 /** A turn as typed. */
-export interface RunOptions {
+export interface RunOptions extends PolicyOptions {
   readonly agent: string;
   /** The text; `-` reads standard input. */
   readonly text: string;
@@ -24,6 +28,8 @@ export interface RunOptions {
   readonly requestId?: string;
   /** Where to write what the turn has used. */
   readonly usageFile?: string;
+  /** Images that go with the text. */
+  readonly attach?: readonly string[];
 }
 
 /**
@@ -43,7 +49,7 @@ export async function run(context: CommandContext, options: RunOptions): Promise
   const prompts = attended ? createPromptQueue(context, gateway, view) : undefined;
   let ended: Turn | undefined;
   try {
-    const request = await requestOf(context, options, attended);
+    const request = await requestOf(context, gateway, options, attended);
     for await (const { update } of gateway.stream(TurnServiceService.runTurn, request, { signal: leave.signal })) {
       if (update === undefined) continue;
       if (context.json) context.print(SessionUpdate.toJSON(update), () => "");
@@ -67,20 +73,35 @@ export async function run(context: CommandContext, options: RunOptions): Promise
   return conclude(ended);
 }
 
-async function requestOf(context: CommandContext, options: RunOptions, attended: boolean) {
+async function requestOf(context: CommandContext, gateway: GatewayClient, options: RunOptions, attended: boolean) {
+  const requestId = options.requestId ?? context.newRequestId();
+  const text = options.text === "-" ? await readAll(process.stdin) : options.text;
+  const attachmentIds = await uploadAttachments(gateway, requestId, options.attach ?? []);
+  const sessionId = options.session ?? (await sessionWithout(gateway, requestId, options));
   return {
-    requestId: options.requestId ?? context.newRequestId(),
+    requestId,
     target:
-      options.session === undefined
+      sessionId === undefined
         ? ({ $case: "agent", value: options.agent } as const)
-        : ({ $case: "sessionId", value: options.session } as const),
-    text: options.text === "-" ? await readAll(process.stdin) : options.text,
-    attachmentIds: [],
+        : ({ $case: "sessionId", value: sessionId } as const),
+    text,
+    attachmentIds,
     headless: !attended,
     sessionTitle: options.title ?? "",
     trace: undefined,
     answersPrompts: attended,
   };
+}
+
+/** Creates the session of a turn that is to run with less than its agent has; undefined where nothing is left out. */
+async function sessionWithout(
+  gateway: GatewayClient,
+  requestId: string,
+  { agent, title, safeMode, ignoreUserConfig, ignoreRules }: RunOptions,
+): Promise<string | undefined> {
+  if (safeMode !== true && ignoreUserConfig !== true && ignoreRules !== true) return undefined;
+  const session = await createSession(gateway, requestId, { agent, title, safeMode, ignoreUserConfig, ignoreRules });
+  return session.sessionId;
 }
 
 interface Followers {

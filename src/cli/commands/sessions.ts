@@ -2,8 +2,10 @@ import { Session, sessionStateToJSON } from "../../gen/talaria/gateway/v1/sessio
 import { ExportSessionResponse, SessionServiceService } from "../../gen/talaria/gateway/v1/session_service.js";
 import { ConversationMessage, MessageRole } from "../../gen/talaria/types/v1/conversation.js";
 import type { CommandContext } from "../commandContext.js";
+import type { PolicyOptions } from "../register/policyOptions.js";
 import { localTime, shortName } from "../render/names.js";
 import { table } from "../render/table.js";
+import { createSession } from "../run/createSession.js";
 
 /** Lists sessions, the last changed first. */
 export async function sessionsList(
@@ -41,6 +43,17 @@ export async function sessionsList(
         columns,
       ),
   );
+}
+
+/** Creates a session, and prints its id. */
+export async function sessionsNew(
+  context: CommandContext,
+  agent: string,
+  { title, safeMode, ignoreUserConfig, ignoreRules }: PolicyOptions & { readonly title?: string },
+): Promise<void> {
+  const wanted = { agent, title, safeMode, ignoreUserConfig, ignoreRules };
+  const session = await createSession(await context.gateway(), context.newRequestId(), wanted);
+  context.print(Session.toJSON(session), () => session.sessionId);
 }
 
 async function show(context: CommandContext, sessionId: string): Promise<void> {

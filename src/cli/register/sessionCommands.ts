@@ -1,9 +1,10 @@
 import type { Register } from "../commandKit.js";
 import { positive } from "../positive.js";
+import { addPolicyOptions, type PolicyOptions } from "./policyOptions.js";
 
 /** Adds `sessions`. */
 export const addSessionCommands: Register = (program, { run, example }) => {
-  const sessions = program.command("sessions").description("list, read, reset and delete sessions");
+  const sessions = program.command("sessions").description("list, create, read, reset and delete sessions");
   run(
     example(
       sessions
@@ -15,6 +16,19 @@ export const addSessionCommands: Register = (program, { run, example }) => {
     ),
     async (context, options: { agent?: string; limit: number }) =>
       (await import("../commands/sessions.js")).sessionsList(context, options),
+  );
+  run(
+    example(
+      addPolicyOptions(
+        sessions
+          .command("new <agent>")
+          .description("create a session without a turn; what it is created without stays so")
+          .option("--title <title>", "its title"),
+      ),
+      "sessions new main --safe-mode",
+    ),
+    async (context, agent: string, options: PolicyOptions & { title?: string }) =>
+      (await import("../commands/sessions.js")).sessionsNew(context, agent, options),
   );
   for (const [name, description] of [
     ["show", "print a session's transcript"],

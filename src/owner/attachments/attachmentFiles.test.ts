@@ -13,7 +13,7 @@ import { admitInput, type AdmissionResult } from "../../store/turns/admitInput.j
 import { deleteSession } from "../../store/turns/sessionRequests.js";
 import { fresh } from "../../store/turns/testing/turnBench.js";
 import { AttachmentFiles, type Upload } from "./attachmentFiles.js";
-import { imageKind } from "./imageKind.js";
+import { imageKind } from "../../base/imageKind.js";
 
 const PNG = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(40, 7)]);
 const GIF = Buffer.concat([Buffer.from("GIF89a"), Buffer.alloc(20, 3)]);

@@ -18,7 +18,7 @@ import {
 import type { Store } from "../../store/store.js";
 import { forgetAttachments } from "../../store/turns/forgetAttachments.js";
 import { putAttachment } from "../../store/turns/putAttachment.js";
-import { IMAGE_HEAD_BYTES, imageKind } from "./imageKind.js";
+import { IMAGE_HEAD_BYTES, imageKind } from "../../base/imageKind.js";
 import { attachmentPath } from "./toAttachment.js";
 
 /** Prefix of a file that is still being written. */
