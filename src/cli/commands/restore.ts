@@ -16,7 +16,9 @@ export async function restore(context: CommandContext, file: string): Promise<vo
     const problem = startProblem(caught);
     if (problem !== undefined) throw new CliError(problem.reason, problem.message, problem.hint, { cause: caught });
     const said = caught instanceof Error ? caught.message : String(caught);
-    throw new CliError("INVALID_ARGUMENT", `${file} cannot be restored: ${said}`, "Check the file.", { cause: caught });
+    throw new CliError("FAILED_PRECONDITION", `${file} cannot be restored: ${said}`, "Check the file.", {
+      cause: caught,
+    });
   });
   const { manifest, epoch, heldDestinations, pausedSessions } = restored;
   context.terminal.err(
