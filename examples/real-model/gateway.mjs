@@ -15,7 +15,8 @@ const PATIENCE_MS = 60_000;
  * @param {string} name @param {readonly string[]} args
  */
 async function startProcess(name, args) {
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  // In a group of its own: an interrupt from the terminal ends the runs, and they end their processes.
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
   /** @type {string[]} */
   const log = [];
   createInterface({ input: child.stderr }).on("line", (line) => {

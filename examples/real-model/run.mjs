@@ -1,5 +1,5 @@
 // Two agents on a real model, several times over. See docs/real-model.md.
-//   node run.mjs [--runs 20] [--call auto|required] [--threads 1] [--seed 1] [--keep]
+//   node run.mjs [--runs 20] [--first 1] [--call auto|required] [--threads 1] [--seed 1] [--keep]
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { AGENTS, messageTask, readTask } from "./tasks.mjs";
 const { values: options } = parseArgs({
   options: {
     runs: { type: "string", default: "20" },
+    first: { type: "string", default: "1" },
     call: { type: "string", default: "auto" },
     threads: { type: "string", default: "1" },
     seed: { type: "string", default: "1" },
@@ -33,6 +34,7 @@ const COLUMNS = [
   ["dm: sent to bob", ({ message }) => message.sent],
   ["dm: as asked", ({ message }) => message.right],
   ["dm: answered by bob", ({ message }) => message.replied],
+  ["dm: bob's answer right", ({ message }) => message.correct],
   ["dm: reply told to ada", ({ message }) => message.told],
 ];
 
@@ -66,11 +68,13 @@ const model = await startModel([
 let gateway;
 /** @type {Run[]} */
 const runs = [];
+let enough = false;
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => (enough = true));
 try {
   writeFileSync(modelLog, "");
   gateway = await startGateway(home, model.info, AGENTS);
   const { talaria } = gateway;
-  for (let run = 1; run <= Number(options.runs); run += 1) {
+  for (let run = Number(options.first); !enough && run <= Number(options.runs); run += 1) {
     const began = performance.now();
     const read = await readTask(talaria, home, run);
     const between = performance.now();

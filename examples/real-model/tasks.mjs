@@ -1,12 +1,39 @@
-// The two tasks of a run, and what counts as success; all of it is read from the gateway's records.
+// The two tasks of a run, and what came of them; all of it is read from the gateway's records.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DeliveryState, TurnOutcome } from "../../dist/client/index.js";
 import { allDeliveries, botChatOf, callsOf, exportSession, untilSilent } from "./records.mjs";
 
-const COUNTRIES = [
-  ...["Peru", "Norway", "Japan", "Egypt", "Cuba", "France", "Italy", "Spain", "Greece", "Kenya"],
-  ...["Chile", "Poland", "Austria", "Portugal", "Ireland", "Finland", "Sweden", "Denmark", "Hungary", "Iceland"],
+/** What Bob is asked, with what he should answer. */
+const CAPITALS = [
+  ...[
+    ["Peru", "Lima"],
+    ["Norway", "Oslo"],
+    ["Japan", "Tokyo"],
+    ["Egypt", "Cairo"],
+    ["Cuba", "Havana"],
+  ],
+  ...[
+    ["France", "Paris"],
+    ["Italy", "Rome"],
+    ["Spain", "Madrid"],
+    ["Greece", "Athens"],
+    ["Kenya", "Nairobi"],
+  ],
+  ...[
+    ["Chile", "Santiago"],
+    ["Poland", "Warsaw"],
+    ["Austria", "Vienna"],
+    ["Portugal", "Lisbon"],
+    ["Ireland", "Dublin"],
+  ],
+  ...[
+    ["Finland", "Helsinki"],
+    ["Sweden", "Stockholm"],
+    ["Denmark", "Copenhagen"],
+    ["Hungary", "Budapest"],
+  ],
+  ["Iceland", "Reykjavik"],
 ];
 
 /** The agents: Ada is asked, Bob is whom she writes to. */
@@ -54,7 +81,7 @@ export async function readTask(talaria, home, run) {
  * @param {import("./records.mjs").Talaria} talaria @param {number} run from 1
  */
 export async function messageTask(talaria, run) {
-  const country = COUNTRIES[(run - 1) % COUNTRIES.length] ?? "";
+  const [country = "", capital = ""] = CAPITALS[(run - 1) % CAPITALS.length] ?? [];
   const known = new Set((await allDeliveries(talaria)).map(({ deliveryId }) => deliveryId));
   const question = `What is the capital of ${country}?`;
   const body = `Use \`message_agent\` with the target bob and the message "${question}".`;
@@ -76,6 +103,7 @@ export async function messageTask(talaria, run) {
     sent: sent !== undefined,
     right: calls.some(({ args }) => args?.target === "bob" && String(args?.message).includes(country)),
     replied: sent?.state === DeliveryState.DELIVERY_STATE_REPLIED,
+    correct: (sent?.reply?.text ?? "").includes(capital),
     told: told?.outcome === TurnOutcome.TURN_OUTCOME_COMPLETED,
     messages: all.length,
     requests: turn.result?.apiCalls ?? 0,
