@@ -34,10 +34,11 @@ export function checkMessage(pair: PeerPair, id: string): void {
   expect(told).toEqual([{ state: "ended" }]);
   const came = pair.rows<object>("south", "SELECT attempt_epoch, input_id FROM deliveries WHERE key = ?", id);
   expect(came).toMatchObject([{ attempt_epoch: 1 }]);
-  // One input, and one turn of it: an execution that was cancelled had started nothing.
+  // One input, and one turn of it: an execution that was cancelled had started nothing, and a worker that failed is replaced once.
   const turns = pair.rows(
     "south",
-    `SELECT executions.state FROM executions JOIN deliveries USING (input_id) WHERE key = ? AND outcome <> 'cancelled'`,
+    `SELECT executions.state FROM executions JOIN deliveries USING (input_id)
+     WHERE key = ? AND outcome <> 'cancelled' AND executions.execution_id IS NOT retried_execution_id`,
     id,
   );
   expect(turns).toHaveLength(1);
