@@ -5,7 +5,15 @@ const limitMs = 30_000;
 const slowLimitMs = 300_000;
 
 /** Suites that take minutes: every kill of a message's life, thousands of peers, the package as it is installed. */
-const slow = ["test/slow/**", "test/crash/**"];
+const slow = [
+  "test/slow/**/*.test.ts",
+  "test/crash/**/*.test.ts",
+  // Many commands, each a process of its own, and many deaths of whole gateways.
+  "test/cli/{access,agents,terminal}.test.ts",
+  "test/owner/killed.test.ts",
+  "test/packaging/{backup,firstProcess,olderHome}.test.ts",
+  "test/worker/{acp,sdk}.test.ts",
+];
 
 const built = "./test/globalSetup.ts";
 /** A file fails that leaves something behind. */
@@ -55,7 +63,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "slow",
-          include: slow.map((folder) => `${folder}/*.test.ts`),
+          include: slow,
           globalSetup: [built],
           testTimeout: slowLimitMs,
           hookTimeout: slowLimitMs,
