@@ -8,11 +8,13 @@ const slowLimitMs = 300_000;
 const slow = [
   "test/slow/**/*.test.ts",
   "test/crash/**/*.test.ts",
-  // Many commands, each a process of its own, and many deaths of whole gateways.
-  "test/cli/{access,agents,terminal}.test.ts",
-  "test/owner/killed.test.ts",
+  // Many commands, each a process of its own.
+  "test/cli/{access,agents,client,peers,serve,terminal,top}.test.ts",
+  // Deaths of whole gateways, and floods.
+  "test/owner/{childrenKilled,fullDisk,killed,slowViewer}.test.ts",
+  "test/replay/turns*.test.ts",
   "test/packaging/{backup,firstProcess,olderHome}.test.ts",
-  "test/worker/{acp,sdk}.test.ts",
+  "test/worker/{acp,sdk,toolsTerminal}.test.ts",
 ];
 
 const built = "./test/globalSetup.ts";

@@ -68,6 +68,8 @@ export async function runWorker(options: WorkerOptions): Promise<ExitCode> {
       ownConnection: true,
       timeoutMs: helloMs,
       retry: true,
+      // There is nothing to finish yet: a worker without an owner, or without a thread that watches for it, leaves at once.
+      signal: lifeline.ownerGone,
       clock,
     });
   } catch (error) {

@@ -41,3 +41,14 @@ test("an owner that accepts and never answers is given up after the hello budget
     rmSync(directory, { recursive: true, force: true });
   }
 });
+
+test("a worker whose owner is gone before it could connect leaves at once", async () => {
+  const gone = AbortSignal.abort(new Error("the launch pipe has ended"));
+  const secrets = new SecretRegistry();
+  const log = createWorkerLog(secrets, () => undefined);
+  const program = { build: { name: "orphan", version: "1", runtime: "test" }, runtimes: runtimeLoader };
+  const parts = { socketPath: join(tmpdir(), "nobody.sock"), secrets, log, clock: systemClock, random: systemRandom };
+  const began = performance.now();
+  expect(await runWorker({ ...parts, lifeline: { ...lifeline, ownerGone: gone }, program })).toBe(74);
+  expect(performance.now() - began).toBeLessThan(5_000);
+});

@@ -95,7 +95,8 @@ test("nothing but a word of trouble arrives once a turn has its outcome, and no 
 test("the outcome of a loss: unknown wherever something may have happened that nobody recorded", () => {
   for (const phase of phases) {
     for (const stopped of [true, false]) {
-      expect(lossOutcome({ phase, stopped, toolOpen: false, ownerDied: true })).toBe("unknown");
+      const started = !["spawned", "proved", "exercised", "bootstrapped"].includes(phase);
+      expect(lossOutcome({ phase, stopped, toolOpen: false, ownerDied: true })).toBe(started ? "unknown" : "failed");
       expect(lossOutcome({ phase, stopped, toolOpen: true, ownerDied: false })).toBe("unknown");
     }
     expect(lossOutcome({ phase, stopped: false, toolOpen: false, ownerDied: false })).toBe("failed");
