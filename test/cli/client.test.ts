@@ -67,8 +67,13 @@ test("over the death and the restart of a gateway a watch goes on, a call is rep
   const { sessionId } = await talaria.ask({ agent: "main", text: "One" });
   const seen: string[] = [];
   const leave = new AbortController();
+  let cameBack = (): void => undefined;
+  const back = new Promise<void>((resolve) => (cameBack = resolve));
+  let snapshots = 0;
   const watching = (async () => {
     for await (const { update } of talaria.watchSession(sessionId, { signal: leave.signal })) {
+      if (update?.$case === "snapshot") snapshots += 1;
+      if (snapshots === 2) cameBack();
       if (update?.$case === "turnEnded") seen.push(update.value.turn?.text ?? "");
       if (seen.includes("Three")) return;
     }
@@ -94,6 +99,8 @@ test("over the death and the restart of a gateway a watch goes on, a call is rep
   expect(outcomes).toHaveLength(1);
   expect(outcomes[0]).not.toBe(TurnOutcome.TURN_OUTCOME_COMPLETED);
 
+  // What ends before the watch is back is in its snapshot, not among its changes.
+  await back;
   await talaria.ask({ sessionId, text: "Three" });
   await watching;
   expect(seen.filter((text) => text === "Three")).toHaveLength(1);
