@@ -9,7 +9,7 @@ const slow = [
   "test/slow/**/*.test.ts",
   "test/crash/**/*.test.ts",
   // Many commands, each a process of its own.
-  "test/cli/{access,agents,client,peers,serve,terminal,top}.test.ts",
+  "test/cli/{access,agents,client,contexts,home,peers,run,serve,terminal,top}.test.ts",
   // Deaths of whole gateways, and floods.
   "test/owner/{childrenKilled,fullDisk,killed,slowViewer}.test.ts",
   "test/replay/turns*.test.ts",
