@@ -49,9 +49,9 @@ export const turnBreakages = [
     name: "group-gone-first",
     rule: "nothing of a turn's processes is left when the next turn starts",
     file: "src/owner/launch/launcher.ts",
-    find: "if (!(await launch.group.kill()))",
-    replace: "if (launch.id.length === 0)",
-    test: "test/owner/loss.test.ts",
+    find: "const gone = (await launch.group.kill()) || (await this.#killMarked(launch));",
+    replace: "const gone = await Promise.resolve(launch.id.length > 0);",
+    test: "test/replay/turns.test.ts",
     title: "is dead before the next turn",
   },
   {
