@@ -1,6 +1,5 @@
-import { chmodSync, closeSync, fstatSync, openSync, renameSync, writeSync } from "node:fs";
-
 import type { Logger } from "../../base/logger.js";
+import { RotatingFile } from "../../base/rotatingFile.js";
 
 /** One call that was to change something. It never holds a body or a secret. */
 export interface AuditEntry {
@@ -36,52 +35,25 @@ const ROTATE_BYTES = 8 * 1024 * 1024;
 const KEPT_FILES = 4;
 
 /**
- * Appends JSON lines to a file of mode 0600. A full file becomes `<file>.1`, that one `<file>.2`, and so on; the oldest goes.
+ * Appends JSON lines to a {@link RotatingFile}.
  * @param rotateBytes size from which on a file is put aside
  */
-export function createAuditLog(file: string, log: Logger, rotateBytes = ROTATE_BYTES): AuditLog {
-  let descriptor: number | undefined;
-  let size = 0;
+export function createAuditLog(path: string, log: Logger, rotateBytes = ROTATE_BYTES): AuditLog {
+  const file = new RotatingFile(path, { maxBytes: rotateBytes, kept: KEPT_FILES });
   let failing = false;
-  const open = (): number => {
-    const opened = openSync(file, "a", 0o600);
-    chmodSync(file, 0o600);
-    size = fstatSync(opened).size;
-    return opened;
-  };
-  const close = (): void => {
-    if (descriptor !== undefined) closeSync(descriptor);
-    descriptor = undefined;
-  };
-  const rotate = (): void => {
-    close();
-    for (let number = KEPT_FILES - 1; number >= 0; number -= 1) {
-      const from = number === 0 ? file : `${file}.${String(number)}`;
-      try {
-        renameSync(from, `${file}.${String(number + 1)}`);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-      }
-    }
-  };
   return {
     write(entry) {
-      const line = Buffer.from(`${JSON.stringify(entry)}\n`);
       try {
-        descriptor ??= open();
-        if (size > 0 && size + line.length > rotateBytes) {
-          rotate();
-          descriptor = open();
-        }
-        size += writeSync(descriptor, line);
+        file.append(`${JSON.stringify(entry)}\n`);
         failing = false;
       } catch (error) {
         // Once for each time that it begins to fail: a full disk must not fill the log as well.
         if (!failing) log.error({ err: error }, "the audit log cannot be written");
         failing = true;
-        close();
       }
     },
-    close,
+    close() {
+      file.close();
+    },
   };
 }

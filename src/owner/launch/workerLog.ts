@@ -1,9 +1,9 @@
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from "node:fs";
 import type { Readable } from "node:stream";
 
 import { cutToCodePoints } from "../../base/codePoints.js";
 import type { Logger } from "../../base/logger.js";
 import { redact } from "../../base/redaction.js";
+import { RotatingFile } from "../../base/rotatingFile.js";
 import type { SecretRegistry } from "../../base/secretRegistry.js";
 
 /** A log file is moved aside once it is this big. */
@@ -16,14 +16,12 @@ const CUT_MARK = " [cut]";
 
 /** The file that workers' stdout and stderr go to: private, bounded, one older copy kept, secrets hidden. */
 export class WorkerLog {
-  readonly #path: string;
+  readonly #file: RotatingFile;
   readonly #secrets: SecretRegistry;
   readonly #log: Logger;
-  #file: number | undefined;
-  #size = 0;
 
   constructor(path: string, secrets: SecretRegistry, log: Logger) {
-    this.#path = path;
+    this.#file = new RotatingFile(path, { maxBytes: MAX_FILE_BYTES, kept: 1 });
     this.#secrets = secrets;
     this.#log = log;
   }
@@ -55,8 +53,7 @@ export class WorkerLog {
 
   /** Closes the file. */
   close(): void {
-    if (this.#file !== undefined) closeSync(this.#file);
-    this.#file = undefined;
+    this.#file.close();
   }
 
   // Redacted as one text, so that a secret that is spread over lines is seen, and cut afterwards, so that no half of one stays.
@@ -64,23 +61,9 @@ export class WorkerLog {
     const clean = redact(lines.join("\n"), this.#secrets).split("\n");
     const text = clean.map((line) => `${label} ${cutToCodePoints(line, MAX_LINE_CODE_POINTS, CUT_MARK)}\n`).join("");
     try {
-      this.#append(text);
+      this.#file.append(text);
     } catch (error) {
       this.#log.warn({ err: error }, "worker log cannot be written");
     }
-  }
-
-  #append(text: string): void {
-    const bytes = Buffer.from(text);
-    if (this.#file !== undefined && this.#size + bytes.length > MAX_FILE_BYTES) {
-      this.close();
-      renameSync(this.#path, `${this.#path}.1`);
-    }
-    if (this.#file === undefined) {
-      this.#file = openSync(this.#path, "a", 0o600);
-      this.#size = fstatSync(this.#file).size;
-    }
-    writeSync(this.#file, bytes);
-    this.#size += bytes.length;
   }
 }
