@@ -17,6 +17,7 @@ import {
 import type { Cursor } from "../gen/talaria/types/v1/cursor.js";
 import type { Prompt } from "../gen/talaria/types/v1/prompt.js";
 import { TurnOutcome } from "../gen/talaria/types/v1/result.js";
+import { pages } from "../rpc/clients/pages.js";
 import { RpcError } from "../rpc/rpcError.js";
 import { openConnection, type TalariaClientOptions, type TalariaConnection } from "./talariaClient.js";
 import { deliveryError, turnError } from "./turnError.js";
@@ -201,22 +202,22 @@ export function connectTalaria(options: TalariaClientOptions): Talaria {
       }
       throw new RpcError("UNKNOWN_ERROR", { message: "The watch ended before the delivery." });
     },
-    agents: (given = {}) =>
-      pages(async (pageToken) => {
-        const page = await call(AgentServiceService.listAgents, { pageSize: PAGE, pageToken }, given);
-        return { items: page.agents, next: page.nextPageToken };
-      }),
-    sessions: ({ agent = "", ...given } = {}) =>
-      pages(async (pageToken) => {
+    async *agents(given) {
+      const read = (pageToken: string) => call(AgentServiceService.listAgents, { pageSize: PAGE, pageToken }, given);
+      for await (const page of pages(read)) yield* page.agents;
+    },
+    async *sessions({ agent = "", ...given } = {}) {
+      const read = (pageToken: string) => {
         const request = ListSessionsRequest.fromPartial({ agent, pageSize: PAGE, pageToken });
-        const page = await call(SessionServiceService.listSessions, request, given);
-        return { items: page.sessions, next: page.nextPageToken };
-      }),
-    prompts: ({ sessionId = "", ...given } = {}) =>
-      pages(async (pageToken) => {
-        const page = await call(TurnServiceService.listPrompts, { sessionId, pageSize: PAGE, pageToken }, given);
-        return { items: page.prompts, next: page.nextPageToken };
-      }),
+        return call(SessionServiceService.listSessions, request, given);
+      };
+      for await (const page of pages(read)) yield* page.sessions;
+    },
+    async *prompts({ sessionId = "", ...given } = {}) {
+      const read = (pageToken: string) =>
+        call(TurnServiceService.listPrompts, { sessionId, pageSize: PAGE, pageToken }, given);
+      for await (const page of pages(read)) yield* page.prompts;
+    },
   };
 }
 
@@ -238,14 +239,4 @@ function turnRequest(input: TurnInput, requestId: string): RunTurnRequest {
 function hasEnded(state: DeliveryState): boolean {
   const { DELIVERY_STATE_UNSPECIFIED, DELIVERY_STATE_QUEUED, DELIVERY_STATE_CLAIMED } = DeliveryState;
   return state !== DELIVERY_STATE_UNSPECIFIED && state !== DELIVERY_STATE_QUEUED && state !== DELIVERY_STATE_CLAIMED;
-}
-
-async function* pages<Item>(
-  read: (pageToken: string) => Promise<{ readonly items: readonly Item[]; readonly next: string }>,
-): AsyncGenerator<Item, void, undefined> {
-  for (let pageToken = "", more = true; more; more = pageToken !== "") {
-    const { items, next } = await read(pageToken);
-    yield* items;
-    pageToken = next;
-  }
 }

@@ -1,4 +1,5 @@
 import { Agent, AgentServiceService } from "../../gen/talaria/gateway/v1/agent_service.js";
+import { pages } from "../../rpc/clients/pages.js";
 import type { CommandContext } from "../commandContext.js";
 import { table } from "../render/table.js";
 
@@ -6,11 +7,8 @@ import { table } from "../render/table.js";
 export async function agents(context: CommandContext): Promise<void> {
   const gateway = await context.gateway();
   const found: Agent[] = [];
-  for (let pageToken = "", more = true; more; more = pageToken !== "") {
-    const page = await gateway.call(AgentServiceService.listAgents, { pageSize: 100, pageToken });
-    found.push(...page.agents);
-    pageToken = page.nextPageToken;
-  }
+  const read = (pageToken: string) => gateway.call(AgentServiceService.listAgents, { pageSize: 100, pageToken });
+  for await (const page of pages(read)) found.push(...page.agents);
   context.print(
     found.map((agent) => Agent.toJSON(agent)),
     (columns) =>

@@ -5,11 +5,12 @@ import {
   type Delivery as DeliveryMessage,
 } from "../../gen/talaria/dm/v1/delivery.js";
 import { DirectMessageServiceService } from "../../gen/talaria/dm/v1/direct_message_service.js";
-import type { Failure } from "../../gen/talaria/types/v1/failure.js";
+import { pages } from "../../rpc/clients/pages.js";
 import { reasonOfNumber } from "../../rpc/reasons.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
 import type { GatewayClient } from "../gatewayClient.js";
+import { failureText } from "../render/failureText.js";
 import { localTime, shortName } from "../render/names.js";
 import { table } from "../render/table.js";
 
@@ -60,12 +61,14 @@ export async function dmList(
 ): Promise<void> {
   const gateway = await context.gateway();
   const found: DeliveryMessage[] = [];
-  for (let pageToken = "", more = true; more; more = pageToken !== "" && found.length < limit) {
+  const read = (pageToken: string) => {
     const pageSize = Math.min(100, limit - found.length);
     const request = { pageSize, pageToken, states: [], agent, gateway: "" };
-    const page = await gateway.call(DirectMessageServiceService.listDeliveries, request);
+    return gateway.call(DirectMessageServiceService.listDeliveries, request);
+  };
+  for await (const page of pages(read)) {
     found.push(...page.deliveries);
-    pageToken = page.nextPageToken;
+    if (found.length >= limit) break;
   }
   context.print(
     found.map((delivery) => Delivery.toJSON(delivery)),
@@ -92,7 +95,7 @@ export async function dmWatch(context: CommandContext, deliveryId: string): Prom
     if (delivery === undefined) continue;
     context.print(Delivery.toJSON(delivery), () => {
       const reply = delivery.reply === undefined ? "" : `: ${delivery.reply.text}`;
-      const failure = delivery.failure === undefined ? "" : `: ${describeFailure(delivery.failure)}`;
+      const failure = delivery.failure === undefined ? "" : `: ${failureText(delivery.failure)}`;
       return `${stateOf(delivery)}${reply}${failure}`;
     });
   }
@@ -109,10 +112,6 @@ async function lastOf(gateway: GatewayClient, sent: DeliveryMessage): Promise<De
 
 function stateOf(delivery: DeliveryMessage): string {
   return shortName(deliveryStateToJSON(delivery.state), "DELIVERY_STATE_");
-}
-
-function describeFailure(failure: Failure): string {
-  return `${reasonOfNumber(failure.reason) ?? failure.foreignReason} ${failure.message}`;
 }
 
 function failureOf(delivery: DeliveryMessage): CliError {
@@ -138,8 +137,8 @@ function describe(delivery: DeliveryMessage): string {
     ["path", delivery.hops.map(({ gateway }) => gateway).join(" > ")],
     ["body", delivery.bodyRemoved ? "(removed)" : delivery.body],
     ["reply", reply?.text ?? ""],
-    ["failure", failure === undefined ? "" : describeFailure(failure)],
-    ["last error", lastError === undefined ? "" : describeFailure(lastError)],
+    ["failure", failureText(failure)],
+    ["last error", failureText(lastError)],
   ];
   return lines
     .filter(([, value]) => value !== "")

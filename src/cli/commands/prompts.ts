@@ -7,6 +7,7 @@ import {
   promptEndToJSON,
   type Prompt as PromptMessage,
 } from "../../gen/talaria/types/v1/prompt.js";
+import { pages } from "../../rpc/clients/pages.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
 import { askPrompt } from "../render/askPrompt.js";
@@ -51,11 +52,9 @@ export async function promptsAnswer(context: CommandContext, promptId: string, w
 async function openPrompts(context: CommandContext, sessionId: string): Promise<readonly PromptMessage[]> {
   const gateway = await context.gateway();
   const found: PromptMessage[] = [];
-  for (let pageToken = "", more = true; more; more = pageToken !== "") {
-    const page = await gateway.call(TurnServiceService.listPrompts, { sessionId, pageSize: 100, pageToken });
-    found.push(...page.prompts);
-    pageToken = page.nextPageToken;
-  }
+  const read = (pageToken: string) =>
+    gateway.call(TurnServiceService.listPrompts, { sessionId, pageSize: 100, pageToken });
+  for await (const page of pages(read)) found.push(...page.prompts);
   return found;
 }
 

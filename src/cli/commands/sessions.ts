@@ -1,6 +1,7 @@
 import { Session, sessionStateToJSON } from "../../gen/talaria/gateway/v1/session.js";
 import { ExportSessionResponse, SessionServiceService } from "../../gen/talaria/gateway/v1/session_service.js";
 import { ConversationMessage, MessageRole } from "../../gen/talaria/types/v1/conversation.js";
+import { pages } from "../../rpc/clients/pages.js";
 import type { CommandContext } from "../commandContext.js";
 import type { PolicyOptions } from "../register/policyOptions.js";
 import { localTime, shortName } from "../render/names.js";
@@ -14,17 +15,14 @@ export async function sessionsList(
 ): Promise<void> {
   const gateway = await context.gateway();
   const found: Session[] = [];
-  for (let pageToken = "", more = true; more; more = pageToken !== "" && found.length < limit) {
+  const read = (pageToken: string) => {
     const pageSize = Math.min(100, limit - found.length);
-    const page = await gateway.call(SessionServiceService.listSessions, {
-      agent,
-      pageSize,
-      pageToken,
-      states: [],
-      parentSessionId: "",
-    });
+    const request = { agent, pageSize, pageToken, states: [], parentSessionId: "" };
+    return gateway.call(SessionServiceService.listSessions, request);
+  };
+  for await (const page of pages(read)) {
     found.push(...page.sessions);
-    pageToken = page.nextPageToken;
+    if (found.length >= limit) break;
   }
   context.print(
     found.map((session) => Session.toJSON(session)),
@@ -58,10 +56,10 @@ export async function sessionsNew(
 
 async function show(context: CommandContext, sessionId: string): Promise<void> {
   const gateway = await context.gateway();
-  for (let pageToken = "", more = true; more; more = pageToken !== "") {
-    const page = await gateway.call(SessionServiceService.readTranscript, { sessionId, pageSize: 100, pageToken });
-    for (const row of page.messages) context.print(ConversationMessage.toJSON(row), () => transcriptRow(row));
-    pageToken = page.nextPageToken;
+  const read = (pageToken: string) =>
+    gateway.call(SessionServiceService.readTranscript, { sessionId, pageSize: 100, pageToken });
+  for await (const { messages } of pages(read)) {
+    for (const row of messages) context.print(ConversationMessage.toJSON(row), () => transcriptRow(row));
   }
 }
 

@@ -1,6 +1,7 @@
 import { systemClock } from "../../base/clock.js";
 import type { Session } from "../../gen/talaria/gateway/v1/session.js";
 import { ListSessionsRequest, SessionServiceService } from "../../gen/talaria/gateway/v1/session_service.js";
+import { pages } from "../../rpc/clients/pages.js";
 import type { CommandContext } from "../commandContext.js";
 import type { GatewayClient } from "../gatewayClient.js";
 import { table } from "../render/table.js";
@@ -47,14 +48,16 @@ export async function usage(context: CommandContext, { agent = "", days }: Usage
 
 /** Sessions that have changed since a time; they come the last changed first. */
 async function* sessionsSince(gateway: GatewayClient, agent: string, sinceMs: number): AsyncGenerator<Session> {
-  for (let pageToken = "", more = true; more; more = pageToken !== "") {
-    const request = ListSessionsRequest.fromPartial({ agent, pageSize: 100, pageToken });
-    const page = await gateway.call(SessionServiceService.listSessions, request);
-    for (const session of page.sessions) {
+  const read = (pageToken: string) =>
+    gateway.call(
+      SessionServiceService.listSessions,
+      ListSessionsRequest.fromPartial({ agent, pageSize: 100, pageToken }),
+    );
+  for await (const { sessions } of pages(read)) {
+    for (const session of sessions) {
       if (Number(session.updatedAt?.seconds ?? 0n) * 1_000 < sinceMs) return;
       yield session;
     }
-    pageToken = page.nextPageToken;
   }
 }
 
