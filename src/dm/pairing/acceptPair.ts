@@ -1,17 +1,18 @@
 import type { Budgets } from "../../base/budgets.js";
 import type { Clock } from "../../base/clock.js";
+import type { FailureTally } from "../../base/failureTally.js";
 import { isName } from "../../base/ids.js";
 import type { Logger } from "../../base/logger.js";
 import type { PairRequest, PairResponse } from "../../gen/talaria/dm/v1/peer_service.js";
 import type { CallContext } from "../../rpc/harness/callContext.js";
+import { hashOfInviteSecret, INVITE_SECRET_BYTES } from "../../rpc/inviteCode.js";
 import { invalidField, reasonError } from "../../rpc/rpcError.js";
+import { sourceOf } from "../../rpc/sourceOf.js";
 import { redeemInvite } from "../../store/peers/invites.js";
 import type { Store } from "../../store/store.js";
 import { checkKey } from "../admission/checkShape.js";
 import { gatewayInfo, whyUnfit, type GatewayIdentity } from "../gatewayInfo.js";
 import type { PeerBook } from "../peers/peerBook.js";
-import { hashOfInviteSecret, INVITE_SECRET_BYTES } from "../../rpc/inviteCode.js";
-import type { PairAttempts } from "./pairAttempts.js";
 import { dialableAddress, hostOfRemote, splitAddress } from "./peerAddress.js";
 import { notPaired } from "./refusals.js";
 
@@ -29,15 +30,14 @@ export interface AcceptPairOptions {
 
 /** {@link AcceptPairOptions}, with who has tried wrong secrets. */
 export interface PairingDoor extends AcceptPairOptions {
-  readonly attempts: PairAttempts;
+  readonly attempts: FailureTally;
 }
 
 const TOO_MANY = "Too many wrong invites came from this address.";
 
 /**
- * Pins the caller's key against an invite. The key is the one that the handshake of the call's connection proved.
- * A source that has given
- * too many wrong secrets is not looked at until its wait is over.
+ * Pins the caller's key against an invite. The key is the one that the handshake of the call's connection proved. A source that has
+ * given too many wrong secrets is not looked at until its wait is over.
  * @throws RpcError OVERLOADED for that, INVITE_INVALID, INVITE_EXPIRED, PEER_EXISTS, INVALID_FIELD, and what makes the caller unfit.
  */
 export async function acceptPair(
@@ -53,7 +53,7 @@ export async function acceptPair(
   if (address !== "" && splitAddress(address) === undefined) throw invalidField("address", "must be host:port");
   const unfit = connector ? undefined : whyUnfit(caller, budgets);
   if (unfit !== undefined) throw unfit;
-  const source = hostOfRemote(connection.remote);
+  const source = sourceOf(connection);
   const retryAfterMs = attempts.waitOf(source);
   if (retryAfterMs > 0) throw reasonError("OVERLOADED", undefined, { message: TOO_MANY, retryAfterMs });
   const known = peers.byPin(pin);
@@ -62,7 +62,7 @@ export async function acceptPair(
     secretHash: hashOfInviteSecret(secret),
     pin,
     callerName: caller.name,
-    address: dialableAddress(address, source),
+    address: dialableAddress(address, hostOfRemote(connection.remote)),
     connector,
     configuredAs: known?.configured === true ? known.name : undefined,
     reserved: configured.map(({ name }) => name),

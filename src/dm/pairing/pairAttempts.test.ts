@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 
 import { FakeClock } from "../../base/testing/fakeClock.js";
-import { FREE_ATTEMPTS, LONGEST_WAIT_MS, PairAttempts } from "./pairAttempts.js";
+import { createPairAttempts, FREE_ATTEMPTS, LONGEST_WAIT_MS } from "./pairAttempts.js";
 
 test("a source waits longer with each wrong secret after the first ones, to a bound, and others do not", () => {
   const clock = new FakeClock();
-  const attempts = new PairAttempts(clock);
+  const attempts = createPairAttempts(clock);
   for (let n = 1; n < FREE_ATTEMPTS; n++) attempts.failed("a");
   expect(attempts.waitOf("a")).toBe(0);
   const waits = Array.from({ length: 8 }, () => {
@@ -20,7 +20,7 @@ test("a source waits longer with each wrong secret after the first ones, to a bo
 
 test("a right secret, and a long quiet, let a source start anew", () => {
   const clock = new FakeClock();
-  const attempts = new PairAttempts(clock);
+  const attempts = createPairAttempts(clock);
   for (let n = 0; n < 2 * FREE_ATTEMPTS; n++) attempts.failed("a");
   attempts.succeeded("a");
   expect(attempts.waitOf("a")).toBe(0);
@@ -31,7 +31,7 @@ test("a right secret, and a long quiet, let a source start anew", () => {
 });
 
 test("many sources do not fill the memory: the one that was quiet longest is forgotten", () => {
-  const attempts = new PairAttempts(new FakeClock());
+  const attempts = createPairAttempts(new FakeClock());
   for (let n = 0; n < FREE_ATTEMPTS; n++) attempts.failed("first");
   expect(attempts.waitOf("first")).toBeGreaterThan(0);
   for (let n = 0; n < 1_000; n++) attempts.failed(`s${String(n)}`);

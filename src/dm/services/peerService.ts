@@ -15,7 +15,7 @@ import type { AfterCommit } from "../afterCommit.js";
 import type { DeliveryHub } from "../deliveryHub.js";
 import { checkCaller, gatewayInfo } from "../gatewayInfo.js";
 import { acceptPair, type AcceptPairOptions } from "../pairing/acceptPair.js";
-import { PairAttempts } from "../pairing/pairAttempts.js";
+import { createPairAttempts } from "../pairing/pairAttempts.js";
 import { grantedAgents } from "../peers/grantedAgents.js";
 import type { AgentDirectory } from "../ports/directory.js";
 import { toReceipt } from "../wire/receiptWire.js";
@@ -36,7 +36,7 @@ export interface PeerServiceOptions extends AcceptPairOptions {
 export function createPeerService(options: PeerServiceOptions): ServiceImplementation {
   const { door, store, hub, clock, identity, budgets } = options;
   const info = gatewayInfo(identity, budgets);
-  const attempts = new PairAttempts(clock);
+  const attempts = createPairAttempts(clock);
   return implementService(PeerServiceService, {
     deliverDm: defineUnary({
       async handle(request, { principal }) {

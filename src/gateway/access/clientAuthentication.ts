@@ -4,6 +4,7 @@ import type { Connection } from "../../rpc/connection.js";
 import type { PeerCredentials } from "../../rpc/peerCredentials.js";
 import type { ClientPrincipal, ClientRole } from "../../rpc/principal.js";
 import { RpcError } from "../../rpc/rpcError.js";
+import { sourceOf } from "../../rpc/sourceOf.js";
 import type { LiveWorkers } from "../ports.js";
 import { descendsFromWorker } from "./descendsFromWorker.js";
 import type { FailedAttempts } from "./failedAttempts.js";
@@ -108,13 +109,6 @@ async function holdUp(attempts: FailedAttempts, connection: Connection): Promise
   } finally {
     unhook();
   }
-}
-
-/** The address that a connection comes from, without its port; of version 6 the part that one customer is given. */
-export function sourceOf({ remote }: Pick<Connection, "remote">): string {
-  const host = remote.slice(0, remote.lastIndexOf(":"));
-  if (!host.includes(":") || host.startsWith("::ffff:")) return host;
-  return host.split(":").slice(0, 4).join(":");
 }
 
 function requireRole(role: ClientRole, method: string, caller: string): void {

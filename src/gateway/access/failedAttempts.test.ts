@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 
 import { FakeClock } from "../../base/testing/fakeClock.js";
-import { sourceOf } from "./clientAuthentication.js";
 import { createFailedAttempts, FAILED_ATTEMPTS_POLICY } from "./failedAttempts.js";
 
 const { signal } = new AbortController();
@@ -56,12 +55,4 @@ test("memory is bounded whatever comes", async () => {
   const attempts = createFailedAttempts(clock);
   for (let count = 0; count < 5_000; count += 1) await attempts.failed(String(count), signal);
   expect(attempts.size).toBe(FAILED_ATTEMPTS_POLICY.sources);
-});
-
-test.each([
-  ["192.0.2.7:4711", "192.0.2.7"],
-  ["::ffff:192.0.2.7:4711", "::ffff:192.0.2.7"],
-  ["2001:db8:1:2:3:4:5:6:4711", "2001:db8:1:2"],
-])("%s counts as %s", (remote, source) => {
-  expect(sourceOf({ remote })).toBe(source);
 });
