@@ -1,23 +1,19 @@
 import type { Client } from "@grpc/grpc-js";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { reasonError } from "../../src/rpc/rpcError.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { ended, get, send, stateName } from "./calls.js";
-import { scriptedPeer, type PeerScript, type ScriptedPeer } from "./scriptedPeer.js";
+import type { PeerScript, ScriptedPeer } from "./scriptedPeer.js";
 import { agentEntry, inputsOf, introduce, type TestGateway } from "./testGateway.js";
 import { useGateways } from "./useGateways.js";
+import { useScriptedPeers } from "./useScriptedPeers.js";
 
 const { use } = useGateways();
-const scripted: ScriptedPeer[] = [];
-
-afterEach(async () => {
-  await Promise.all(scripted.splice(0).map((peer) => peer.close()));
-});
+const usePeer = useScriptedPeers();
 
 /** A gateway whose only peer does as the script says, not started. */
 async function useScripted(script: PeerScript): Promise<{ north: TestGateway; peer: ScriptedPeer }> {
-  const peer = await scriptedPeer(script);
-  scripted.push(peer);
+  const peer = await usePeer(script);
   const north = await use({ name: "north" });
   north.peers.set("south", { name: "south", address: peer.address, pin: peer.pin });
   return { north, peer };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { systemClock } from "../../src/base/clock.js";
 import { createDeferred } from "../../src/base/deferred.js";
@@ -15,24 +15,15 @@ import { readDestination } from "../../src/store/deliveries/destinations.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { deliverRequest, ended, get, refusal, send, stateName } from "./calls.js";
 import { inviteOf, join, linked } from "./invites.js";
-import { makeReceipt, scriptedPeer, type PeerScript, type ScriptedPeer } from "./scriptedPeer.js";
+import { makeReceipt, type PeerScript } from "./scriptedPeer.js";
 import { freshHome, inputsOf, introduce, type TestGateway, type TestGatewayOptions } from "./testGateway.js";
 import { useGateways } from "./useGateways.js";
+import { useScriptedPeers } from "./useScriptedPeers.js";
 
 const DAY_MS = 24 * 60 * 60_000;
 const { DELIVERY_STATE_REPLIED, DELIVERY_STATE_FAILED, DELIVERY_STATE_SILENT } = DeliveryState;
 const { use, two } = useGateways();
-const scripted: ScriptedPeer[] = [];
-
-afterEach(async () => {
-  await Promise.all(scripted.splice(0).map((peer) => peer.close()));
-});
-
-async function usePeer(script: PeerScript = {}): Promise<ScriptedPeer> {
-  const peer = await scriptedPeer(script);
-  scripted.push(peer);
-  return peer;
-}
+const usePeer = useScriptedPeers();
 
 /** A started gateway whose peer `south` does as the script says. */
 async function facing(script: PeerScript, options: Partial<TestGatewayOptions> = {}) {

@@ -5,7 +5,7 @@ import { silentLogger } from "../../src/base/logger.js";
 import { createChangeSignal, type ChangeSignal } from "../../src/dm/changeSignal.js";
 import { gatewayInfo } from "../../src/dm/gatewayInfo.js";
 import { DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
-import type { GatewayInfo } from "../../src/gen/talaria/dm/v1/roster.js";
+import type { GatewayInfo, RosterEntry } from "../../src/gen/talaria/dm/v1/roster.js";
 import {
   PeerServiceService,
   type DeliverDMResult,
@@ -40,6 +40,8 @@ export interface PeerScript {
   readonly answersBatchesWith?: "results" | "nothing";
   /** What it says of a key; undefined for the truth. */
   readonly receiptOf?: (key: string) => Partial<Receipt> | RpcError | undefined;
+  /** What it says of its agents, whatever was known before; undefined where it serves no roster. */
+  readonly roster?: () => readonly RosterEntry[];
 }
 
 /** A peer that keeps nothing on disk and runs no turns: what it was asked is what tests look at. */
@@ -58,6 +60,8 @@ export interface ScriptedPeer {
   readonly kept: string[];
   /** Keys that were asked about. */
   readonly asked: string[];
+  /** Fingerprints that its roster was asked for with. */
+  readonly rosterAsked: string[];
   /** Watches of its receipts that have begun so far. */
   readonly watches: () => number;
   /** Resolves once somebody watches its receipts. */
@@ -93,6 +97,7 @@ export async function scriptedPeer({
   beforeAnswer = () => Promise.resolve(),
   receiptOf = () => undefined,
   answersBatchesWith = "results",
+  roster,
 }: PeerScript = {}): Promise<ScriptedPeer> {
   const identity = await ephemeralIdentity(systemClock.now());
   const leaves = await leafSource(identity, () => systemClock.now());
@@ -103,6 +108,7 @@ export async function scriptedPeer({
     singles: [] as string[],
     kept: [] as string[],
     asked: [] as string[],
+    rosterAsked: [] as string[],
     keys: [] as string[],
   };
   const seen = new EventEmitter();
@@ -185,7 +191,15 @@ export async function scriptedPeer({
       },
     }),
     cancelDm: defineUnimplemented(),
-    listRoster: defineUnimplemented(),
+    listRoster:
+      roster === undefined
+        ? defineUnimplemented()
+        : defineUnary({
+            handle({ fingerprint }) {
+              log.rosterAsked.push(fingerprint);
+              return Promise.resolve({ info, entries: [...roster()], fingerprint: "scripted" });
+            },
+          }),
     pair: defineUnimplemented(),
   });
   const until = async (holds: () => boolean): Promise<void> => {

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { systemClock } from "../../src/base/clock.js";
 import { systemRandom } from "../../src/base/random.js";
@@ -7,21 +7,13 @@ import { formatInvite, parseInvite } from "../../src/rpc/inviteCode.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { leafSource } from "../../src/rpc/tls/leafCertificate.js";
 import { refusal } from "../dm/calls.js";
-import { removeHome, testGateway, type TestGateway } from "../dm/testGateway.js";
+import type { TestGateway } from "../dm/testGateway.js";
+import { useGateways } from "../dm/useGateways.js";
 
-const open: TestGateway[] = [];
-
-afterEach(async () => {
-  for (const gateway of open.splice(0)) {
-    await gateway.close();
-    removeHome(gateway.home);
-  }
-});
+const { one } = useGateways();
 
 async function hub(connector: boolean): Promise<{ readonly gateway: TestGateway; readonly code: string }> {
-  const gateway = await testGateway({ name: "hub" });
-  open.push(gateway);
-  await gateway.start();
+  const gateway = await one({ name: "hub" });
   const address = gateway.peerAddress;
   const invite = { principal: "client:cli", requestId: "one", name: "", address, grants: undefined, connector };
   return { gateway, code: (await gateway.dm.registry.invite(invite)).code };
