@@ -2,8 +2,8 @@ import type { LaunchRow } from "../../store/queries/turns.js";
 import { endLaunch } from "../../store/turns/endLaunch.js";
 import { noteUnproved } from "../../store/turns/noteUnproved.js";
 import { groupMembers } from "../../base/processTable.js";
+import { killLaunched } from "../launch/killLaunched.js";
 import { ProcessGroup } from "../launch/processGroup.js";
-import { proveByMark } from "../launch/proveByMark.js";
 import type { RecoveryParts } from "./recover.js";
 
 /**
@@ -30,14 +30,11 @@ export async function sweepLaunch(parts: RecoveryParts, launch: LaunchRow): Prom
   await store.writer.execute(endLaunch, { launchId, now: clock.now() });
 }
 
-async function killed({ table, clock, markOf }: RecoveryParts, launch: LaunchRow): Promise<boolean> {
+function killed({ table, clock, markOf }: RecoveryParts, launch: LaunchRow): Promise<boolean> {
   const leader = { pid: launch.pid, birthTicks: BigInt(launch.birth) };
   const group = new ProcessGroup(leader, table, clock);
   if (launch.worker_pid !== null && launch.worker_birth !== null) {
     group.remember({ pid: launch.worker_pid, birthTicks: BigInt(launch.worker_birth) });
   }
-  if (await group.kill()) return true;
-  const survivors = proveByMark({ launchId: launch.launch_id, leader }, table, markOf);
-  for (const one of survivors) group.remember(one);
-  return survivors.length > 0 && group.kill();
+  return killLaunched(group, { launchId: launch.launch_id, leader }, table, markOf);
 }
