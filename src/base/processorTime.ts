@@ -1,18 +1,14 @@
 import { readFileSync } from "node:fs";
 
-import type { ProcessTable } from "./processTable.js";
-import { groupMembers, systemProcessTable } from "./processTable.js";
+import type { ProcessIdentity } from "./processIdentity.js";
 
 /** Clock ticks a second in /proc, the same on every Linux that Node runs on. Source: proc(5), USER_HZ. */
 const TICKS = 100;
 
-/**
- * Processor time that the living members of a process group have used, milliseconds; 0 where the system does not say (Linux
- * does). It falls when a member ends.
- */
-export function processorMsOf(processGroup: number, table: ProcessTable = systemProcessTable): number {
+/** Processor time that processes have used, milliseconds; 0 where the system does not say (Linux does). It falls when one of them ends. */
+export function processorMsOf(processes: readonly ProcessIdentity[]): number {
   let ticks = 0;
-  for (const { pid } of groupMembers(processGroup, table)) ticks += ticksOf(pid);
+  for (const { pid } of processes) ticks += ticksOf(pid);
   return (ticks * 1_000) / TICKS;
 }
 

@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 
-import type { ProcessTable } from "./processTable.js";
-import { groupMembers, systemProcessTable } from "./processTable.js";
+import type { ProcessIdentity } from "./processIdentity.js";
 
-/** Resident memory of a process group in bytes, shared pages counted for each process; 0 where the system does not say (Linux does). */
-export function residentBytesOf(processGroup: number, table: ProcessTable = systemProcessTable): number {
+/** Resident memory of processes in bytes, shared pages counted for each; 0 where the system does not say (Linux does). */
+export function residentBytesOf(processes: readonly ProcessIdentity[]): number {
   let kilobytes = 0;
-  for (const { pid } of groupMembers(processGroup, table)) kilobytes += residentKilobytes(pid);
+  for (const { pid } of processes) kilobytes += residentKilobytes(pid);
   return kilobytes * 1_024;
 }
 

@@ -1,5 +1,5 @@
 import type { ProcessIdentity } from "../../base/processIdentity.js";
-import type { ProcessTable } from "../../base/processTable.js";
+import { groupMembers, type ProcessTable } from "../../base/processTable.js";
 import { ProofFactor, type Worker, type WorkerEvidence } from "../../gen/talaria/gateway/v1/admin_service.js";
 import { TurnPhase } from "../../gen/talaria/gateway/v1/turn_service.js";
 import type { WorkerEvidence as OwnEvidence } from "../../owner/identity/workerEvidence.js";
@@ -20,6 +20,7 @@ const FACTORS: Readonly<Record<OwnEvidence["factors"][number], ProofFactor>> = {
 /** A worker process as operators see it; `turn` is the one it works on, undefined while it is pooled. */
 export function toWorker(launch: Launch, turn: TurnRun | undefined, table: ProcessTable): Worker {
   const evidence = turn?.link?.evidence;
+  const processes = groupMembers(launch.group.id, table);
   return {
     launchId: launch.id,
     phase: turn === undefined ? TurnPhase.TURN_PHASE_SPAWNED : phaseOnWire(turn.phase),
@@ -27,8 +28,8 @@ export function toWorker(launch: Launch, turn: TurnRun | undefined, table: Proce
     sessionId: turn?.claimed.input.session_id ?? "",
     agent: turn?.claimed.agent ?? "",
     evidence: evidence === undefined ? undefined : toEvidence(evidence),
-    residentBytes: BigInt(residentBytesOf(launch.group.id, table)),
-    processorTime: toDuration(processorMsOf(launch.group.id, table)),
+    residentBytes: BigInt(residentBytesOf(processes)),
+    processorTime: toDuration(processorMsOf(processes)),
     launchedAt: toTimestamp(launch.launchedAt),
   };
 }
