@@ -1,5 +1,6 @@
 import { failureColumn } from "../storedFailure.js";
 import type { Tx } from "../sql.js";
+import { putInputBack } from "../turns/putInputBack.js";
 import type { DeliveryEffects } from "./deliveryEffects.js";
 import { noEffects } from "./deliveryEffects.js";
 import { retryOf, type EndedTurn, type RetryMode } from "./turnRetry.js";
@@ -10,17 +11,15 @@ export interface TurnToRetry extends Omit<EndedTurn, "retried"> {
   readonly executionId: string;
 }
 
-interface Carried {
+interface RetryPlan {
+  readonly mode: RetryMode;
   readonly sequence: number;
   readonly deliveryId: string;
-  readonly retried: string | null;
 }
 
 /** How a turn that has just ended is to be run again; undefined where its end stands, as it does for every turn of a client's. */
 export function retryOfTurn(tx: Tx, turn: TurnToRetry): RetryMode | undefined {
-  if (turn.outcome !== "failed") return undefined;
-  const carried = carriedBy(tx, turn);
-  return carried === undefined ? undefined : retryOf({ ...turn, retried: carried.retried !== null });
+  return retryPlan(tx, turn)?.mode;
 }
 
 /**
@@ -28,31 +27,34 @@ export function retryOfTurn(tx: Tx, turn: TurnToRetry): RetryMode | undefined {
  * CLAIMED, with the failure as its last error; the transcript keeps its text once. @returns undefined where the end stands.
  */
 export function retryDelivery(tx: Tx, turn: TurnToRetry, now: number): DeliveryEffects | undefined {
-  const mode = retryOfTurn(tx, turn);
-  const carried = mode === undefined ? undefined : carriedBy(tx, turn);
-  if (mode === undefined || carried === undefined) return undefined;
-  tx.run(`UPDATE inputs SET state = 'queued', execution_id = NULL, started_at = NULL WHERE input_id = ?`, turn.inputId);
-  tx.run("UPDATE turn_totals SET started = started - 1");
+  const plan = retryPlan(tx, turn);
+  if (plan === undefined) return undefined;
+  putInputBack(tx, turn.inputId);
   tx.run(
     `UPDATE deliveries SET attempts = attempts + 1, last_error = ?, retry_mode = ?, retried_execution_id = ?, execution_id = NULL,
        revision = revision + 1, updated_at = ? WHERE sequence = ?`,
     failureColumn(turn.failure),
-    mode,
+    plan.mode,
     turn.executionId,
     now,
-    carried.sequence,
+    plan.sequence,
   );
   const effects = noEffects();
-  effects.changed.push(carried.deliveryId);
+  effects.changed.push(plan.deliveryId);
   return effects;
 }
 
-function carriedBy(tx: Tx, { inputId, executionId }: TurnToRetry): Carried | undefined {
-  return tx.get<Carried>(
+function retryPlan(tx: Tx, turn: TurnToRetry): RetryPlan | undefined {
+  if (turn.outcome !== "failed") return undefined;
+  const carried = tx.get<{ sequence: number; deliveryId: string; retried: string | null }>(
     `SELECT deliveries.sequence AS sequence, deliveries.delivery_id AS deliveryId, retried_execution_id AS retried
      FROM inputs JOIN deliveries USING (delivery_id)
      WHERE inputs.input_id = ? AND deliveries.state = 'claimed' AND deliveries.execution_id = ?`,
-    inputId,
-    executionId,
+    turn.inputId,
+    turn.executionId,
   );
+  if (carried === undefined) return undefined;
+  const { sequence, deliveryId, retried } = carried;
+  const mode = retryOf({ ...turn, retried: retried !== null });
+  return mode === undefined ? undefined : { mode, sequence, deliveryId };
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 
 import { defineCommand } from "../command.js";
 import { retryOfTurn } from "../deliveries/retryDelivery.js";
+import { chunkedAnswer } from "../queries/chunkedAnswer.js";
 import type { StoredFailure } from "../storedFailure.js";
 import type { Tx } from "../sql.js";
 import { appendMessages } from "./appendMessages.js";
@@ -92,11 +93,7 @@ export const commitResult = defineCommand<ResultCommit, ResultCommitResult>({
 
 function answerOf(tx: Tx, commit: ResultCommit): string | undefined {
   if (commit.chunkedAnswerSha256 === undefined) return commit.answer;
-  const chunks = tx.all<{ text: string }>(
-    "SELECT text FROM answer_chunks WHERE execution_id = ? ORDER BY sequence",
-    commit.fence.executionId,
-  );
-  const answer = chunks.map((chunk) => chunk.text).join("");
+  const answer = chunkedAnswer(tx, commit.fence.executionId);
   const digest = createHash("sha256").update(answer).digest();
   return Buffer.compare(digest, commit.chunkedAnswerSha256) === 0 ? answer : undefined;
 }

@@ -4,6 +4,7 @@ import { requeueDelivery } from "../deliveries/requeueDelivery.js";
 import type { Tx } from "../sql.js";
 import type { ExecutionRow } from "./executionRow.js";
 import { executionRow } from "./executionRow.js";
+import { putInputBack } from "./putInputBack.js";
 import { touchSession } from "./touchSession.js";
 
 /** Starts of one input that may come to nothing; then it ends, so that an input which kills its gateway does not do so for ever. */
@@ -45,12 +46,8 @@ export const requeueExecution = defineCommand<RequeueRequest, RequeueResult>({
       now,
       executionId,
     );
-    tx.run(
-      `UPDATE inputs SET state = 'queued', execution_id = NULL, started_at = NULL, vain_starts = vain_starts + 1
-       WHERE input_id = ?`,
-      execution.input_id,
-    );
-    tx.run("UPDATE turn_totals SET started = started - 1");
+    tx.run("UPDATE inputs SET vain_starts = vain_starts + 1 WHERE input_id = ?", execution.input_id);
+    putInputBack(tx, execution.input_id);
     takeBackRow(tx, execution);
     touchSession(tx, execution.session_id, now);
     const effects = noEffects();
