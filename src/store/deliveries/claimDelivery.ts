@@ -22,11 +22,6 @@ export interface ClaimVerdict {
   readonly retry?: StoredRetry;
 }
 
-/** {@link claimDeliveryTurn}, where only its verdict matters. */
-export function claimDelivery(tx: Tx, request: ClaimRequest): ClaimVerdict["kind"] {
-  return claimDeliveryTurn(tx, request).kind;
-}
-
 /**
  * Says that a turn is about to start, in the transaction that starts it.
  * - `claimed`: go on. Also for a later execution of the same input, which is started on proof that the earlier one
@@ -34,7 +29,7 @@ export function claimDelivery(tx: Tx, request: ClaimRequest): ClaimVerdict["kind
  * - `expired`: its time has run out; it has ended and its sender is told. Skip the input.
  * - `gone`: it has ended otherwise. Skip the input.
  */
-export function claimDeliveryTurn(tx: Tx, request: ClaimRequest): ClaimVerdict {
+export function claimDelivery(tx: Tx, request: ClaimRequest): ClaimVerdict {
   const { deliveryId, executionId, now, effects = noEffects() } = request;
   const delivery = readDelivery(tx, deliveryId);
   if (delivery === undefined) return { kind: "gone" };

@@ -24,7 +24,7 @@ import { sweepDeliveries } from "./sweepDeliveries.js";
 
 const claim = defineCommand({
   name: "test.claim",
-  run: (tx, request: Parameters<typeof claimDelivery>[1]) => claimDelivery(tx, request),
+  run: (tx, request: Parameters<typeof claimDelivery>[1]) => claimDelivery(tx, request).kind,
 });
 const end = defineCommand({
   name: "test.end",

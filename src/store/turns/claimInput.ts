@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.js";
-import { claimDeliveryTurn } from "../deliveries/claimDelivery.js";
+import { claimDelivery } from "../deliveries/claimDelivery.js";
 import type { StoredRetry } from "../deliveries/storedDelivery.js";
 import type { Tx } from "../sql.js";
 import { appendMessages } from "./appendMessages.js";
@@ -68,7 +68,7 @@ export const claimInput = defineCommand<ClaimRequest, ClaimResult>({
       if (input === undefined) return { kind: "idle", effects };
       let retry: StoredRetry | undefined;
       if (input.delivery_id !== null) {
-        const verdict = claimDeliveryTurn(tx, {
+        const verdict = claimDelivery(tx, {
           deliveryId: input.delivery_id,
           executionId: request.executionId,
           now: request.now,
