@@ -1,15 +1,16 @@
 import { createHmac } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { systemClock } from "../../base/clock.js";
 import { silentLogger } from "../../base/logger.js";
 import type { ProcessTable } from "../../base/processTable.js";
 import { TurnResult } from "../../gen/talaria/types/v1/result.js";
 import type { Command } from "../../store/command.js";
-import { openStore, type Store } from "../../store/store.js";
-import { tempHome } from "../../store/testing/tempHome.js";
+import type { Store } from "../../store/store.js";
+import type { tempHome } from "../../store/testing/tempHome.js";
+import { useStore } from "../../store/testing/useStore.js";
 import { recordLaunch } from "../../store/turns/recordLaunch.js";
 import { fresh, TurnBench } from "../../store/turns/testing/turnBench.js";
 import { makeOutbox, outboxDirectory, outboxKey, readOutbox } from "./outbox.js";
@@ -17,13 +18,9 @@ import { recover } from "./recover.js";
 
 let home: ReturnType<typeof tempHome>;
 let store: Store;
-beforeEach(async () => {
-  home = tempHome();
-  store = await openStore(home.paths);
-});
-afterEach(async () => {
-  await store.close();
-  home.remove();
+const { restart } = useStore((opened, at) => {
+  store = opened;
+  home = at;
 });
 
 /** A machine on which nothing of an earlier start is left. */
@@ -99,12 +96,6 @@ async function recoverUntil(commits: number, told: string[] = []): Promise<strin
     },
   });
   return told;
-}
-
-/** A new start on the same home. */
-async function restart(): Promise<void> {
-  await store.close();
-  store = await openStore(home.paths);
 }
 
 function expectRecovered(left: Left): void {

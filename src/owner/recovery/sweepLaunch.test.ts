@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 
 import { systemClock } from "../../base/clock.js";
 import { silentLogger } from "../../base/logger.js";
 import { isAlive, readProcess, systemProcessTable } from "../../base/processTable.js";
-import { openStore, type Store } from "../../store/store.js";
-import { tempHome } from "../../store/testing/tempHome.js";
+import type { Store } from "../../store/store.js";
+import type { tempHome } from "../../store/testing/tempHome.js";
+import { useStore } from "../../store/testing/useStore.js";
 import { recordLaunch } from "../../store/turns/recordLaunch.js";
 import { LAUNCH_MARK, readLaunchMark } from "../launch/launchMark.js";
 import { recover } from "./recover.js";
@@ -15,14 +16,12 @@ const MARK = "lau_left";
 let home: ReturnType<typeof tempHome>;
 let store: Store;
 const left: number[] = [];
-beforeEach(async () => {
-  home = tempHome();
-  store = await openStore(home.paths);
+const { restart } = useStore((opened, at) => {
+  store = opened;
+  home = at;
 });
-afterEach(async () => {
+afterEach(() => {
   for (const pid of left.splice(0)) if (isAlive(readProcess(pid))) process.kill(pid, "SIGKILL");
-  await store.close();
-  home.remove();
 });
 
 interface Orphan {
@@ -62,8 +61,7 @@ async function record({ leader, leaderBirth }: Orphan): Promise<void> {
 }
 
 async function restartAndRecover(): Promise<void> {
-  await store.close();
-  store = await openStore(home.paths);
+  await restart();
   await recover({
     store,
     clock: systemClock,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { QUOTAS } from "../../base/limits.js";
 import { defineCommand } from "../command.js";
@@ -6,8 +6,8 @@ import { admitDelivery } from "../deliveries/admitDelivery.js";
 import { cancelDelivery } from "../deliveries/cancelDelivery.js";
 import { readDelivery } from "../deliveries/readDelivery.js";
 import { queuedTurns } from "../queries/turns.js";
-import { openStore, type Store } from "../store.js";
-import { tempHome } from "../testing/tempHome.js";
+import type { Store } from "../store.js";
+import { useStore } from "../testing/useStore.js";
 import { assignExecution } from "./assignExecution.js";
 import { endLaunch } from "./endLaunch.js";
 import { executionRow } from "./executionRow.js";
@@ -29,25 +29,12 @@ const makeChild = defineCommand<string, undefined>({
   },
 });
 
-let home: ReturnType<typeof tempHome>;
 let store: Store;
 let bench: TurnBench;
-beforeEach(async () => {
-  home = tempHome();
-  store = await openStore(home.paths);
-  bench = new TurnBench(store);
+const { restart } = useStore((opened) => {
+  store = opened;
+  bench = new TurnBench(opened);
 });
-afterEach(async () => {
-  await store.close();
-  home.remove();
-});
-
-/** The next start on the same home. */
-async function restart(): Promise<void> {
-  await store.close();
-  store = await openStore(home.paths);
-  bench = new TurnBench(store);
-}
 
 async function claim(sessionId: string): Promise<StoredFence> {
   const executionId = fresh.execution();

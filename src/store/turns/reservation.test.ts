@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
-import { openStore, type Store } from "../store.js";
-import { tempHome } from "../testing/tempHome.js";
+import type { Store } from "../store.js";
+import { useStore } from "../testing/useStore.js";
 import { acknowledgeUnknown } from "./acknowledgeUnknown.js";
 import { adoptExecution } from "./adoptExecution.js";
 import { assignExecution } from "./assignExecution.js";
@@ -12,17 +12,11 @@ import { fresh, TurnBench } from "./testing/turnBench.js";
 
 const DIGEST = Buffer.alloc(32, 7);
 
-let home: ReturnType<typeof tempHome>;
 let store: Store;
 let bench: TurnBench;
-beforeEach(async () => {
-  home = tempHome();
-  store = await openStore(home.paths);
-  bench = new TurnBench(store);
-});
-afterEach(async () => {
-  await store.close();
-  home.remove();
+const { restart } = useStore((opened) => {
+  store = opened;
+  bench = new TurnBench(opened);
 });
 
 /** A session with an input that was claimed and not yet given to a worker. */
@@ -120,9 +114,7 @@ test("OW13 a settled execution is given to nobody", async () => {
 test("OW15 OW18 OW25 OW-R3 F7 F12 after a restart whoever comes with the old epoch changes nothing", async () => {
   const { sessionId, fence } = await claimed();
   await assign(fence);
-  await store.close();
-  store = await openStore(home.paths);
-  bench = new TurnBench(store);
+  await restart();
   expect(await adopt(fence)).toEqual({ kind: "stale", problem: "stale_epoch" });
   expect(await adopt({ ...fence, epoch: store.epoch })).toEqual({ kind: "stale", problem: "stale_epoch" });
   await bench.lose(fence.executionId, "unknown");
