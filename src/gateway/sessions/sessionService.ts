@@ -9,13 +9,7 @@ import { implementService } from "../../rpc/harness/implementService.js";
 import { defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
 import type { Principal } from "../../rpc/principal.js";
 import { RpcError } from "../../rpc/rpcError.js";
-import {
-  descendantSessions,
-  findSession,
-  listSessions,
-  sessionPolicy,
-  type SessionRow,
-} from "../../store/queries/sessions.js";
+import { familyOf, findSession, listSessions, sessionPolicy, type SessionRow } from "../../store/queries/sessions.js";
 import { readTranscript } from "../../store/queries/transcript.js";
 import { changeSession, type ChangeSession } from "../../store/turns/changeSession.js";
 import { BOT_CHAT_TITLE } from "../../store/turns/ensureBotChat.js";
@@ -172,7 +166,7 @@ export function createSessionService(
     deleteSession: defineUnary({
       schema: sessionSchemas.deleteSession,
       async handle({ requestId, sessionId }, { principal, log }) {
-        const family = [sessionId, ...descendantSessions(reader, sessionId)];
+        const family = familyOf(reader, sessionId);
         const outcome = await writer.execute(deleteSession, {
           ...requestOf(principal, requestId, [sessionId]),
           sessionId,

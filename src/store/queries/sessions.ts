@@ -87,16 +87,15 @@ export function ancestorSessions(from: Queryable, sessionId: string): readonly s
     .map((row) => row.session_id);
 }
 
-/** The sessions of a session's child turns and of theirs. */
-export function descendantSessions(from: Queryable, sessionId: string): readonly string[] {
+/** The sessions of a session's child turns and of theirs, and itself, as table `family`; its one parameter is the session's id. */
+export const FAMILY = `WITH RECURSIVE family (session_id) AS (
+  SELECT ? UNION ALL
+  SELECT sessions.session_id FROM sessions JOIN family ON sessions.parent_session_id = family.session_id)`;
+
+/** A session, the sessions of its child turns and of theirs, in this order. */
+export function familyOf(from: Queryable, sessionId: string): readonly string[] {
   return from
-    .all<{ session_id: string }>(
-      `WITH RECURSIVE down (session_id) AS (
-         SELECT session_id FROM sessions WHERE parent_session_id = ? UNION ALL
-         SELECT sessions.session_id FROM sessions JOIN down ON parent_session_id = down.session_id)
-       SELECT session_id FROM down`,
-      sessionId,
-    )
+    .all<{ session_id: string }>(`${FAMILY} SELECT session_id FROM family`, sessionId)
     .map((row) => row.session_id);
 }
 

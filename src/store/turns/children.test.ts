@@ -1,28 +1,22 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { newId } from "../../base/ids.js";
 import { seededRandom } from "../../base/testing/seededRandom.js";
-import { ancestorSessions, descendantSessions, listSessions, worksFor } from "../queries/sessions.js";
+import { ancestorSessions, familyOf, listSessions, worksFor } from "../queries/sessions.js";
 import { sessionsToRun } from "../queries/turns.js";
-import { openStore, type Store } from "../store.js";
-import { tempHome } from "../testing/tempHome.js";
+import type { Store } from "../store.js";
+import { useStore } from "../testing/useStore.js";
 import { type ChildDispatch, dispatchChild } from "./dispatchChild.js";
 import type { StoredFence } from "./fence.js";
 import { deleteSession } from "./sessionRequests.js";
 import { fresh, TurnBench } from "./testing/turnBench.js";
 
 const random = seededRandom(31);
-let home: ReturnType<typeof tempHome>;
 let store: Store;
 let bench: TurnBench;
-beforeEach(async () => {
-  home = tempHome();
-  store = await openStore(home.paths);
-  bench = new TurnBench(store);
-});
-afterEach(async () => {
-  await store.close();
-  home.remove();
+useStore((opened) => {
+  store = opened;
+  bench = new TurnBench(opened);
 });
 
 function dispatch(fence: StoredFence, childId: string, more: Partial<ChildDispatch> & { readonly task?: string } = {}) {
@@ -121,7 +115,7 @@ test("the family of a session is known in both directions, and only its own sess
   const grandchildSession = await dispatched(child, "a");
   const grandchild = await bench.run(grandchildSession);
   expect(ancestorSessions(store.reader, grandchildSession)).toEqual([childSession, sessionId]);
-  expect(descendantSessions(store.reader, sessionId)).toEqual([childSession, grandchildSession]);
+  expect(familyOf(store.reader, sessionId)).toEqual([sessionId, childSession, grandchildSession]);
   expect(worksFor(store.reader, grandchild.executionId, fence.executionId)).toBe(true);
   expect(worksFor(store.reader, fence.executionId, fence.executionId)).toBe(true);
   expect(worksFor(store.reader, fence.executionId, child.executionId)).toBe(false);

@@ -1,3 +1,4 @@
+import { FAMILY } from "../queries/sessions.js";
 import type { Queryable } from "../sql.js";
 
 /** A prompt, as the store keeps it. */
@@ -21,11 +22,6 @@ export interface PromptRow {
 export function promptRow(at: Queryable, promptId: string): PromptRow | undefined {
   return at.get<PromptRow>("SELECT * FROM prompts WHERE prompt_id = ?", promptId);
 }
-
-/** The sessions of a session's child turns and of theirs, and itself. */
-const FAMILY = `WITH RECURSIVE family (session_id) AS (
-  SELECT ? UNION ALL
-  SELECT sessions.session_id FROM sessions JOIN family ON sessions.parent_session_id = family.session_id)`;
 
 /** The open prompts of a session and of its child turns, oldest first. */
 export function openPromptRows(at: Queryable, sessionId: string): PromptRow[] {
