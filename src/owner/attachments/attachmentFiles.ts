@@ -13,6 +13,7 @@ import {
   attachmentBytes,
   attachmentDigests,
   attachmentOfRequest,
+  isSameUpload,
   type AttachmentRow,
 } from "../../store/queries/attachments.js";
 import type { Store } from "../../store/store.js";
@@ -61,11 +62,9 @@ export class AttachmentFiles {
   }
 
   /** What an earlier call of the same request has stored. @throws RpcError REQUEST_CONFLICT for another content. */
-  earlier({ principal, requestId, mediaType, sha256 }: Upload): AttachmentRow | undefined {
-    const row = attachmentOfRequest(this.#parts.store.reader, principal, requestId);
-    if (row !== undefined && (row.media_type !== mediaType || Buffer.compare(row.sha256, sha256) !== 0)) {
-      throw reasonError("REQUEST_CONFLICT");
-    }
+  earlier(upload: Upload): AttachmentRow | undefined {
+    const row = attachmentOfRequest(this.#parts.store.reader, upload.principal, upload.requestId);
+    if (row !== undefined && !isSameUpload(row, upload)) throw reasonError("REQUEST_CONFLICT");
     return row;
   }
 

@@ -26,6 +26,14 @@ export function attachmentOfRequest(at: Queryable, principal: string, requestId:
   );
 }
 
+/** Whether a repeated request brings what its first call has stored. */
+export function isSameUpload(
+  row: AttachmentRow,
+  upload: { readonly mediaType: string; readonly sha256: Uint8Array },
+): boolean {
+  return row.media_type === upload.mediaType && Buffer.compare(row.sha256, upload.sha256) === 0;
+}
+
 /** Bytes that the home's attachments take; the same content counts once. */
 export function attachmentBytes(at: Queryable): number {
   const sql = "SELECT COALESCE(SUM(size_bytes), 0) AS bytes FROM (SELECT DISTINCT sha256, size_bytes FROM attachments)";

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.js";
-import { attachmentBytes, attachmentOfRequest, type AttachmentRow } from "../queries/attachments.js";
+import { attachmentBytes, attachmentOfRequest, isSameUpload, type AttachmentRow } from "../queries/attachments.js";
 
 /** A file whose bytes are in the home. */
 export interface AttachmentDraft {
@@ -29,8 +29,7 @@ export const putAttachment = defineCommand<AttachmentDraft, PutAttachmentResult>
   run(tx, draft) {
     const earlier = attachmentOfRequest(tx, draft.principal, draft.requestId);
     if (earlier !== undefined) {
-      const same = earlier.media_type === draft.mediaType && Buffer.compare(earlier.sha256, draft.sha256) === 0;
-      return same ? { kind: "stored", attachment: earlier } : { kind: "conflict" };
+      return isSameUpload(earlier, draft) ? { kind: "stored", attachment: earlier } : { kind: "conflict" };
     }
     const known = tx.get("SELECT 1 FROM attachments WHERE sha256 = ?", draft.sha256) !== undefined;
     if (!known && attachmentBytes(tx) + draft.sizeBytes > draft.maxBytes) return { kind: "quota" };
