@@ -14,7 +14,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { loadAgents } from "./config/loadAgents.js";
+import { loadAgents } from "./testing/loadAgents.js";
 import { ensureHome } from "./ensureHome.js";
 import { checkSocketPath, homePaths, homeRoot } from "./home.js";
 import { HomeError } from "./homeError.js";

@@ -11,7 +11,7 @@ import { HomeLockedError } from "./homeLockedError.js";
 import { HomeTooNewError } from "./homeTooNewError.js";
 import { migrate, schemaVersion } from "./migrate.js";
 import { migrations } from "./migrations/index.js";
-import { listEpochs } from "./queries/epochs.js";
+import { listEpochs } from "./testing/listEpochs.js";
 import { openStore } from "./store.js";
 import { addNote, createNotes, noteTexts } from "./testing/notes.js";
 import { tempHome } from "./testing/tempHome.js";

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readdirSync, rmSync, writeFileSync } fr
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { loadAgents } from "../../src/base/config/loadAgents.js";
+import { loadAgents } from "../../src/base/testing/loadAgents.js";
 import { ensureHome } from "../../src/base/ensureHome.js";
 import { homePaths } from "../../src/base/home.js";
 import { isAlive, readProcess } from "../../src/base/processTable.js";

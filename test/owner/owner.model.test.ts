@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import { resolveBudgets } from "../../src/base/budgets.js";
-import { loadAgents } from "../../src/base/config/loadAgents.js";
+import { loadAgents } from "../../src/base/testing/loadAgents.js";
 import { ensureHome } from "../../src/base/ensureHome.js";
 import { homePaths } from "../../src/base/home.js";
 import { silentLogger } from "../../src/base/logger.js";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { resolveBudgets } from "../../src/base/budgets.js";
 import { systemClock } from "../../src/base/clock.js";
-import { loadAgents } from "../../src/base/config/loadAgents.js";
+import { loadAgents } from "../../src/base/testing/loadAgents.js";
 import { createDeferred } from "../../src/base/deferred.js";
 import { ensureHome } from "../../src/base/ensureHome.js";
 import { homePaths } from "../../src/base/home.js";

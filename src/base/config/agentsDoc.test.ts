@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import { HOOK_EVENTS } from "./agentConfig.js";
 import { agentConfigSchema } from "./agentConfigSchema.js";
-import { keyPaths } from "./keyPaths.js";
+import { keyPaths } from "../testing/keyPaths.js";
 import { parseYaml } from "./loadYaml.js";
 
 const page = readFileSync(new URL("../../../docs/agents.md", import.meta.url), "utf8");

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ConfigError } from "../configError.js";
 import { agentConfigSchema } from "./agentConfigSchema.js";
 import { gatewayConfigSchema, loadGatewayConfig, resolveGatewayConfig } from "./gatewayConfig.js";
-import { loadAgents } from "./loadAgents.js";
+import { loadAgents } from "../testing/loadAgents.js";
 import { readAgents } from "./readAgents.js";
 import { parseYaml } from "./loadYaml.js";
 import { defaultWorkerCap, gatewayNameFrom, thisMachine } from "./machine.js";

@@ -2,20 +2,14 @@ import { z } from "zod";
 
 /** The keys that `schema` knows at `path`, through optional, default, transformed, record and list schemas. */
 export function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
-  const at = schemaAt(schema, path);
-  return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
-}
-
-/** The schema of what is at `path`, without what is wrapped around it; undefined where there is none. */
-export function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.ZodType | undefined {
   let at = unwrapSchema(schema);
   for (const step of path) {
     if (at instanceof z.ZodObject) at = unwrapSchema(at.shape[String(step)] as z.ZodType | undefined);
     else if (at instanceof z.ZodRecord) at = unwrapSchema(at.valueType as z.ZodType);
     else if (at instanceof z.ZodArray) at = unwrapSchema(at.element as z.ZodType);
-    else return undefined;
+    else return [];
   }
-  return at;
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
 }
 
 /** A schema without what is wrapped around it: optional, default, and what prepares a value first. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import type { AgentConfig } from "../../base/config/agentConfig.js";
-import { loadAgents } from "../../base/config/loadAgents.js";
+import { loadAgents } from "../../base/testing/loadAgents.js";
 import { SecretRegistry } from "../../base/secretRegistry.js";
 import { ApprovalMode, HookEvent, Policy } from "../../gen/talaria/types/v1/policy.js";
 import { workerSpec } from "../pool/workerSpec.js";

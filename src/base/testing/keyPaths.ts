@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { unwrapSchema } from "./knownKeys.js";
+import { unwrapSchema } from "../config/knownKeys.js";
 
 /** A key of a configuration file. */
 export interface KeyPath {

@@ -1,5 +1,5 @@
-import type { AgentConfig } from "./agentConfig.js";
-import { readAgents } from "./readAgents.js";
+import type { AgentConfig } from "../config/agentConfig.js";
+import { readAgents } from "../config/readAgents.js";
 
 /**
  * Reads the agents of a home as {@link readAgents} does.
