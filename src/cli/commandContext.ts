@@ -4,6 +4,7 @@ import { RpcError } from "../rpc/rpcError.js";
 import type { ConnectionOptions } from "./endpoint.js";
 import { accessHint } from "./endpoint.js";
 import type { GatewayClient } from "./gatewayClient.js";
+import { printable } from "./render/printable.js";
 import type { Terminal } from "./terminal.js";
 
 /** What a command works with. */
@@ -17,7 +18,7 @@ export interface CommandContext {
   gateway(): Promise<GatewayClient>;
   /** A key for a request that changes something. */
   newRequestId(): string;
-  /** Prints a value: as JSON where that is asked for, else `text`, which is told the width of a terminal in columns. */
+  /** Prints a value: as JSON where that is asked for, else `text`, which is told the width of a terminal in columns. What is in it steers no terminal. */
   print(value: unknown, text: (columns: number | undefined) => string): void;
   /** An error as this command should report it: a refused caller is told where its token comes from. */
   explain(caught: unknown): unknown;
@@ -51,7 +52,8 @@ export function createCommandContext(
     gateway: () => (connected ??= connect()),
     newRequestId: () => newId("req", systemRandom),
     print(value, text) {
-      terminal.out(`${json ? JSON.stringify(value) : text(terminal.columns)}\n`);
+      const shown = json ? JSON.stringify(value) : text(terminal.columns);
+      terminal.out(`${terminal.outIsTerminal ? printable(shown) : shown}\n`);
     },
     explain: (caught) => explain(caught),
     close() {

@@ -3,6 +3,7 @@ import { RpcError } from "../rpc/rpcError.js";
 import { reasonEntry } from "../rpc/reasons.js";
 import { CliError } from "./cliError.js";
 import { EXIT_FAILURE, exitCodeOf } from "./exitCodes.js";
+import { printable } from "./render/printable.js";
 import type { Terminal } from "./terminal.js";
 
 /** How much of an error is shown, and how. */
@@ -57,12 +58,12 @@ export function printError(
     terminal.err(JSON.stringify({ error: { reason, message, hint, ...facts, ...(verbose ? { details } : {}) } }));
     return;
   }
-  terminal.err(`${terminal.paint("err", ["bold", "red"], reason)}: ${message}`);
-  if (hint !== "") terminal.err(`  ${hint}`);
-  for (const [name, value] of Object.entries(facts)) terminal.err(`  ${name}: ${value}`);
-  if (!verbose || details === undefined) return;
-  for (const [name, value] of Object.entries(details)) {
-    terminal.err(`  ${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  // What a worker or a peer has said is in all of them.
+  terminal.err(`${terminal.paint("err", ["bold", "red"], printable(reason))}: ${printable(message)}`);
+  if (hint !== "") terminal.err(`  ${printable(hint)}`);
+  const more = verbose ? Object.entries(details ?? {}) : [];
+  for (const [name, value] of [...Object.entries(facts), ...more]) {
+    terminal.err(printable(`  ${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`));
   }
 }
 

@@ -8,6 +8,7 @@ import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
 import { EXIT_FAILURE } from "../exitCodes.js";
 import { table } from "../render/table.js";
+import { visible } from "../render/visible.js";
 
 /** What {@link conformanceWorker} is asked. */
 export interface ConformanceRequest {
@@ -60,7 +61,7 @@ export async function conformanceWorker(
   const count = (result: CheckOutcome["result"]): number => outcomes.filter((one) => one.result === result).length;
   const failed = count("failed");
   if (!context.json) {
-    const rows = outcomes.map(({ name, result, seen }) => [name, result, cut(seen)]);
+    const rows = outcomes.map(({ name, result, seen }) => [name, result, visible(seen, SEEN_LIMIT)]);
     const broken = outcomes.flatMap(({ name, result, rule }) => (result === "failed" ? [`  ${name}: ${rule}`] : []));
     const totals = `${String(count("passed"))} passed, ${String(failed)} failed, ${String(count("skipped"))} skipped.`;
     const rules = broken.length === 0 ? [] : ["", "Rules that were broken:", ...broken];
@@ -77,8 +78,4 @@ function variable(text: string): readonly [string, string] {
 
 function usage(message: string, hint: string): CliError {
   return new CliError("INVALID_FIELD", message, hint);
-}
-
-function cut(text: string): string {
-  return text.length > SEEN_LIMIT ? `${text.slice(0, SEEN_LIMIT - 1)}…` : text;
 }

@@ -41,10 +41,9 @@ export async function dmSend(context: CommandContext, options: DmSendOptions): P
     return;
   }
   const ended = await lastOf(gateway, delivery);
-  if (context.json) context.print(Delivery.toJSON(ended), () => "");
-  if (ended.state === DeliveryState.DELIVERY_STATE_REPLIED) {
-    if (!context.json) context.terminal.out(`${ended.reply?.text ?? ""}\n`);
-  } else if (ended.state !== DeliveryState.DELIVERY_STATE_SILENT) throw failureOf(ended);
+  const replied = ended.state === DeliveryState.DELIVERY_STATE_REPLIED;
+  if (context.json || replied) context.print(Delivery.toJSON(ended), () => ended.reply?.text ?? "");
+  if (!replied && ended.state !== DeliveryState.DELIVERY_STATE_SILENT) throw failureOf(ended);
 }
 
 /** Shows one delivery. */

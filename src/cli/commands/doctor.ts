@@ -17,6 +17,7 @@ import { checkClock, checkDisk, checkNode } from "../doctor/machineChecks.js";
 import { checkPorts } from "../doctor/portChecks.js";
 import { EXIT_FAILURE } from "../exitCodes.js";
 import { endpointOf } from "../gatewayClient.js";
+import { visible } from "../render/visible.js";
 import type { Style } from "../terminal.js";
 
 /**
@@ -29,7 +30,8 @@ export async function doctor(
   { offline = false }: { readonly offline?: boolean },
 ): Promise<number | undefined> {
   const findings = await examine(context, offline);
-  context.print(findings, () => findings.map((finding) => line(context, finding)).join("\n"));
+  if (context.json) context.print(findings, () => "");
+  else for (const finding of findings) context.terminal.out(`${line(context, finding)}\n`);
   return findings.some(({ level }) => level === "problem") ? EXIT_FAILURE : undefined;
 }
 
@@ -100,5 +102,5 @@ const MARKS: Readonly<Record<FindingLevel, readonly [text: string, styles: reado
 function line({ terminal }: CommandContext, { check, level, message, fix }: Finding): string {
   const [text, styles] = MARKS[level];
   const mark = terminal.paint("out", styles, text.padEnd(7));
-  return `${mark}  ${check.padEnd(13)}  ${message}${fix === "" ? "" : `\n${" ".repeat(9)}fix: ${fix}`}`;
+  return `${mark}  ${check.padEnd(13)}  ${visible(message)}${fix === "" ? "" : `\n${" ".repeat(9)}fix: ${visible(fix)}`}`;
 }

@@ -2,7 +2,6 @@ import { TurnServiceService } from "../../gen/talaria/gateway/v1/turn_service.js
 import type { AnswerPromptRequest } from "../../gen/talaria/gateway/v1/turn_service.js";
 import {
   ApprovalChoice,
-  approvalChoiceToJSON,
   Prompt,
   promptEndToJSON,
   type Prompt as PromptMessage,
@@ -12,7 +11,11 @@ import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
 import { askPrompt } from "../render/askPrompt.js";
 import { localTime, shortName } from "../render/names.js";
+import { choiceName, questionOf } from "../render/promptText.js";
 import { table } from "../render/table.js";
+
+/** Characters of a question that a line of the list has room for. */
+const QUESTION_LIMIT = 60;
 
 /** Lists the open prompts, oldest first. */
 export async function promptsList(context: CommandContext, { session = "" }: { readonly session?: string }) {
@@ -26,7 +29,7 @@ export async function promptsList(context: CommandContext, { session = "" }: { r
           prompt.promptId,
           prompt.sessionId,
           localTime(prompt.expiresAt),
-          questionOf(prompt),
+          questionOf(prompt, QUESTION_LIMIT),
           answersOf(prompt).join(", "),
         ]),
         columns,
@@ -58,25 +61,9 @@ async function openPrompts(context: CommandContext, sessionId: string): Promise<
   return found;
 }
 
-/** One line: what is asked. */
-function questionOf({ request }: PromptMessage): string {
-  const text =
-    request?.$case === "approval"
-      ? `run ${request.value.command}`
-      : request?.$case === "clarify"
-        ? (request.value.question?.text ?? "")
-        : "";
-  const [first = ""] = text.split("\n");
-  return first.length > 60 ? `${first.slice(0, 59)}…` : first;
-}
-
 function answersOf({ request, offered }: PromptMessage): readonly string[] {
   if (request?.$case === "clarify") return request.value.question?.choices ?? [];
   return offered.map(choiceName);
-}
-
-function choiceName(choice: ApprovalChoice): string {
-  return shortName(approvalChoiceToJSON(choice), "APPROVAL_CHOICE_");
 }
 
 const CHOICES = [

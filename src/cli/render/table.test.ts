@@ -20,3 +20,8 @@ test("a table that fits is a table, one that does not is a block a row", () => {
 test("without rows the head stands in any width", () => {
   expect(table(head, [], 5)).toBe("SESSION  TITLE");
 });
+
+test("a cell is one line that steers nothing", () => {
+  expect(table(["WHO"], [["a\nb\u001b[2J\u202ec"]])).toBe("WHO\na b [2J c");
+  expect(table(["WHO"], [["a\nb\u001b[2J"]], 2)).toBe("who  a b [2J");
+});

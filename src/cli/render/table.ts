@@ -1,12 +1,15 @@
+import { visible } from "./visible.js";
+
 /**
- * Columns of text, aligned, two spaces apart; no white space at the ends of lines.
+ * Columns of text, aligned, two spaces apart; no white space at the ends of lines. A cell is one line, whatever is in it.
  * @param columns width of the terminal: a table that is wider is shown as one block a row, a line for each cell that is not empty
  */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], columns = Infinity): string {
-  const all = [head, ...rows];
+  const clean = rows.map((row) => row.map((cell) => visible(cell)));
+  const all = [head, ...clean];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const width = widths.reduce((sum, one) => sum + one + 2, -2);
-  if (width > columns && rows.length > 0) return blocks(head, rows);
+  if (width > columns && rows.length > 0) return blocks(head, clean);
   return all
     .map((row) =>
       row

@@ -86,9 +86,7 @@ export class TurnView {
   #tool(text: string): void {
     this.breakLine();
     const width = (this.#terminal.columns ?? USUAL_COLUMNS) - 1;
-    const clean = visible(text);
-    const line = clean.length > width ? `${clean.slice(0, width - 1)}…` : clean;
-    this.#write(`${this.#terminal.paint("out", ["dim"], line)}\n`);
+    this.#write(`${this.#terminal.paint("out", ["dim"], visible(text, width))}\n`);
   }
 
   #write(text: string): void {

@@ -1,8 +1,7 @@
 import type { AnswerPromptRequest } from "../../gen/talaria/gateway/v1/turn_service.js";
-import { approvalChoiceToJSON, type ApprovalChoice, type Prompt } from "../../gen/talaria/types/v1/prompt.js";
-import { shortName } from "../render/names.js";
+import type { Prompt } from "../../gen/talaria/types/v1/prompt.js";
+import { choiceName, questionOf } from "../render/promptText.js";
 import type { Key } from "./topState.js";
-import { questionOf } from "./views.js";
 
 /** An answer being given to a prompt. */
 export interface AnswerDialog {
@@ -60,8 +59,4 @@ export function stepDialog(
   if (option !== undefined) return { dialog: undefined, answer: option.answer };
   if (!dialog.takesText || name !== undefined) return { dialog };
   return { dialog: { ...dialog, text: `${dialog.text}${text}`.slice(0, MAX_TEXT) } };
-}
-
-function choiceName(choice: ApprovalChoice): string {
-  return shortName(approvalChoiceToJSON(choice), "APPROVAL_CHOICE_");
 }

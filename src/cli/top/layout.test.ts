@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { cut, layout } from "./layout.js";
+import { visible } from "../render/visible.js";
+import { layout } from "./layout.js";
 
 test("columns are aligned, and go from the right where there is no room", () => {
   const head = ["AGENT", "STATE", "EXECUTION"];
@@ -15,7 +16,9 @@ test("columns are aligned, and go from the right where there is no room", () => 
     "longer-name  idle",
   ]);
   expect(layout(head, rows, 28)).toEqual(
-    ["AGENT        STATE    EXECUT…", "main         running  exe_0…", "longer-name  idle"].map((line) => cut(line, 28)),
+    ["AGENT        STATE    EXECUT…", "main         running  exe_0…", "longer-name  idle"].map((line) =>
+      visible(line, 28),
+    ),
   );
   expect(layout(head, rows, 21)[1]).toBe("main         running");
   expect(layout(head, rows, 8)[2]).toBe("longer-…");

@@ -1,5 +1,8 @@
+import { countCodePoints } from "../../base/codePoints.js";
+import { visible } from "../render/visible.js";
+
 /**
- * Fits a table into a width: columns are as wide as their widest cell, the last ones go where there is no room, and the last that
+ * Fits a table into a width, each cell on one line: columns are as wide as their widest cell, the last ones go where there is no room, and the last that
  * stays is cut with a mark. One column always stays.
  * @returns lines of exactly `width` columns or less, the head first
  */
@@ -8,8 +11,8 @@ export function layout(
   rows: readonly (readonly string[])[],
   width: number,
 ): readonly string[] {
-  const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => sizeOf(row[column] ?? ""))));
+  const all = [head, ...rows.map((row) => row.map((cell) => visible(cell)))];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => countCodePoints(row[column] ?? ""))));
   let shown = 1;
   let used = widths[0] ?? 0;
   for (; shown < widths.length; shown += 1) {
@@ -24,7 +27,7 @@ export function layout(
   }
   return all.map((row) => {
     const cells = row.slice(0, shown).map((cell, column) => padEnd(cell, widths[column] ?? 0));
-    return cut(cells.join("  ").trimEnd(), width);
+    return visible(cells.join("  ").trimEnd(), width);
   });
 }
 
@@ -32,16 +35,5 @@ export function layout(
 const MIN_COLUMN = 6;
 
 function padEnd(text: string, width: number): string {
-  return text + " ".repeat(Math.max(0, width - sizeOf(text)));
-}
-
-/** The text in at most `width` characters, with a mark where it was cut. */
-export function cut(text: string, width: number): string {
-  const characters = Array.from(text);
-  return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join("")}…`;
-}
-
-/** Characters of a text, as code points: close enough to columns for names, ids and numbers. */
-function sizeOf(text: string): number {
-  return Array.from(text).length;
+  return text + " ".repeat(Math.max(0, width - countCodePoints(text)));
 }

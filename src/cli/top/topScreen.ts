@@ -2,8 +2,9 @@ import { Box, Text, useInput, useStdout } from "ink";
 import { createElement as h, useSyncExternalStore, type ReactElement } from "react";
 
 import { fromDuration } from "../../rpc/wire/times.js";
+import { visible } from "../render/visible.js";
 import type { AnswerDialog } from "./answerDialog.js";
-import { cut, layout } from "./layout.js";
+import { layout } from "./layout.js";
 import type { TopStore } from "./topStore.js";
 import { selectedPosition, type Key, type TopState } from "./topState.js";
 import { COLUMNS, rowsOf, VIEWS, type View } from "./views.js";
@@ -35,14 +36,18 @@ export function TopScreen({ store }: { readonly store: TopStore }): ReactElement
     h(Text, { key: "tabs", wrap: "truncate" }, ...tabs(state)),
     ...tableLines(state, width, lines),
     ...(state.dialog === undefined ? [] : dialogLines(state.dialog, width)),
-    h(Text, { key: "notice", color: "yellow", wrap: "truncate" }, state.notice === "" ? " " : cut(state.notice, width)),
-    h(Text, { key: "keys", dimColor: true, wrap: "truncate" }, cut(keysOf(state), width)),
+    h(
+      Text,
+      { key: "notice", color: "yellow", wrap: "truncate" },
+      state.notice === "" ? " " : visible(state.notice, width),
+    ),
+    h(Text, { key: "keys", dimColor: true, wrap: "truncate" }, visible(keysOf(state), width)),
   );
 }
 
 function gatewayLines({ snapshot, trouble }: TopState, width: number): readonly ReactElement[] {
   const line = (key: string, text: string, color?: string): ReactElement =>
-    h(Text, { key, wrap: "truncate", ...(color === undefined ? {} : { color }) }, cut(text, width));
+    h(Text, { key, wrap: "truncate", ...(color === undefined ? {} : { color }) }, visible(text, width));
   if (snapshot === undefined) {
     return [line("gateway", trouble === undefined ? "Reading the gateway…" : `Not reachable: ${trouble}`, "red")];
   }
@@ -104,9 +109,9 @@ function tableLines(state: TopState, width: number, lines: number): readonly Rea
 function dialogLines(dialog: AnswerDialog, width: number): readonly ReactElement[] {
   const options = dialog.options.map(({ label }, index) => `${String(index + 1)} ${label}`).join("   ");
   return [
-    h(Text, { key: "question", bold: true, wrap: "truncate" }, cut(`? ${dialog.question}`, width)),
-    h(Text, { key: "options", wrap: "truncate" }, cut(`  ${options}`, width)),
-    h(Text, { key: "typed", wrap: "truncate" }, dialog.takesText ? cut(`  > ${dialog.text}_`, width) : " "),
+    h(Text, { key: "question", bold: true, wrap: "truncate" }, visible(`? ${dialog.question}`, width)),
+    h(Text, { key: "options", wrap: "truncate" }, visible(`  ${options}`, width)),
+    h(Text, { key: "typed", wrap: "truncate" }, dialog.takesText ? visible(`  > ${dialog.text}_`, width) : " "),
   ];
 }
 

@@ -6,7 +6,7 @@ import { turnPhaseToJSON } from "../../gen/talaria/gateway/v1/turn_service.js";
 import { fromDuration, fromTimestamp } from "../../rpc/wire/times.js";
 import { failureText } from "../render/failureText.js";
 import { shortName } from "../render/names.js";
-import { visible } from "../render/visible.js";
+import { questionOf } from "../render/promptText.js";
 import type { Snapshot } from "./snapshot.js";
 
 /** The tables of the screen, in the order of their number keys. */
@@ -65,7 +65,7 @@ export function rowsOf(view: View, now: Snapshot, before: Snapshot | undefined):
           session.agent,
           shortName(sessionStateToJSON(session.state), "SESSION_STATE_"),
           String(session.queuedInputs),
-          visible(session.title),
+          session.title,
           age(session.updatedAt),
           session.sessionId,
         ],
@@ -82,7 +82,7 @@ export function rowsOf(view: View, now: Snapshot, before: Snapshot | undefined):
         id: delivery.deliveryId,
         cells: [
           shortName(deliveryStateToJSON(delivery.state), "DELIVERY_STATE_"),
-          visible(delivery.target),
+          delivery.target,
           delivery.sender?.id ?? "",
           age(delivery.createdAt),
           String(delivery.attempts),
@@ -99,7 +99,7 @@ export function rowsOf(view: View, now: Snapshot, before: Snapshot | undefined):
           shortName(breakerStateToJSON(destination.breaker), "BREAKER_STATE_"),
           String(destination.waiting),
           String(destination.claimed),
-          destination.heldBy === "" ? "" : `by ${destination.heldBy}: ${visible(destination.holdReason)}`,
+          destination.heldBy === "" ? "" : `by ${destination.heldBy}: ${destination.holdReason}`,
           failureText(destination.lastError),
         ],
         alarm: destination.failures > 0 || destination.heldBy !== "",
@@ -107,20 +107,8 @@ export function rowsOf(view: View, now: Snapshot, before: Snapshot | undefined):
   }
 }
 
-/** What a prompt asks, on one line. */
-export function questionOf({ request }: Snapshot["prompts"][number]): string {
-  switch (request?.$case) {
-    case "approval":
-      return visible(`run ${request.value.command}`);
-    case "clarify":
-      return visible(request.value.question?.text ?? "");
-    case undefined:
-      return "";
-  }
-}
-
 /** A time span as people read it: `42s`, `5m`, `3h`, `2d`; never negative. */
-export function span(ms: number): string {
+function span(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   if (seconds < 60) return `${String(seconds)}s`;
   if (seconds < 3_600) return `${String(Math.floor(seconds / 60))}m`;
