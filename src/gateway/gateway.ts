@@ -20,6 +20,7 @@ import { openStore } from "../store/store.js";
 import { checkClientBind } from "./access/checkClientBind.js";
 import { checkPeerPins } from "./access/peerTable.js";
 import { createPeerBook } from "../dm/peers/peerBook.js";
+import { measureLoopDelay } from "./admin/loopDelay.js";
 import { createOperatorEvents } from "./admin/operatorEvents.js";
 import { createAgentDirectory } from "./agents/agentDirectory.js";
 import { Cleanups } from "./cleanups.js";
@@ -88,7 +89,7 @@ export async function startGateway(options: GatewayOptions, makeRooms: MakeRooms
     const listeners = await startListeners(
       context,
       rooms,
-      gatewayServices(context, rooms, control, { listeners: () => opened.listeners?.open ?? [], undo }),
+      gatewayServices(context, rooms, control, () => opened.listeners?.open ?? []),
       {
         tokensFile: clientTokensPath(paths.root, config.clientTokensFile),
         beforeClients: async () => {
@@ -148,6 +149,10 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
   undo.add(() => {
     events.end();
   });
+  const loopDelay = measureLoopDelay(clock);
+  undo.add(() => {
+    loopDelay.stop();
+  });
   const { budgets } = config;
   return {
     paths,
@@ -159,6 +164,7 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
     leaves,
     peers,
     events,
+    loopDelay,
     env,
     log,
     secrets,

@@ -9,6 +9,7 @@ import type { SecretRegistry } from "../base/secretRegistry.js";
 import type { PeerBook } from "../dm/peers/peerBook.js";
 import type { LeafSource } from "../rpc/tls/leafCertificate.js";
 import type { Store } from "../store/store.js";
+import type { LoopDelay } from "./admin/loopDelay.js";
 import type { OperatorEvents } from "./admin/operatorEvents.js";
 import type { AgentDirectory } from "./agents/agentDirectory.js";
 import type { StorageGuard } from "./storage/storageGuard.js";
@@ -27,6 +28,7 @@ export interface GatewayContext {
   readonly leaves: LeafSource;
   readonly peers: PeerBook;
   readonly events: OperatorEvents;
+  readonly loopDelay: Pick<LoopDelay, "p99Ms">;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
   /** Secrets that no log line may hold. */

@@ -30,7 +30,7 @@ beforeAll(async () => {
     clock,
     workersMax: 1,
   });
-  processMetrics(registry, clock, 1).stop();
+  processMetrics(registry, { clock, epoch: 1, loopDelay: { p99Ms: () => 0 } });
   described = (await registry.getMetricsAsJSON()) as unknown as readonly Described[];
 });
 

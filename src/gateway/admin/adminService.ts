@@ -17,7 +17,6 @@ import { agentProblems, reloadMethod } from "../agents/reloadAgents.js";
 import type { GatewayContext, GatewayRooms } from "../gatewayContext.js";
 import type { GatewayControl } from "../gatewayControl.js";
 import type { OpenListener } from "../gatewayListeners.js";
-import type { LoopDelay } from "./loopDelay.js";
 import { peerMethods } from "./peerMethods.js";
 
 /** What {@link createAdminService} shows and steers. */
@@ -25,15 +24,14 @@ export interface AdminServiceOptions {
   readonly rooms: GatewayRooms;
   readonly control: GatewayControl;
   readonly listeners: () => readonly OpenListener[];
-  readonly loopDelay: LoopDelay;
 }
 
 /** Makes AdminService. */
 export function createAdminService(
   context: GatewayContext,
-  { rooms, control, listeners, loopDelay }: AdminServiceOptions,
+  { rooms, control, listeners }: AdminServiceOptions,
 ): ServiceImplementation {
-  const { store, config, budgets, clock, paths, leaves, events } = context;
+  const { store, config, budgets, clock, paths, leaves, events, loopDelay } = context;
   const startedAt = toTimestamp(clock.now());
   const info = gatewayInfo({ name: config.name, version: VERSION, storeId: readStoreId(store.reader) }, budgets);
   const running = (): number => readStatus(store.reader).turns.running;

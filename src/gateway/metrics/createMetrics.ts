@@ -17,22 +17,19 @@ export interface Metrics extends MetricsSource {
 }
 
 /** Measures from here on. */
-export function createMetrics({ store, clock, config }: GatewayContext, rooms: GatewayRooms): Metrics {
+export function createMetrics({ store, clock, config, loopDelay }: GatewayContext, rooms: GatewayRooms): Metrics {
   const registry = new Registry();
-  const own = processMetrics(registry, clock, store.epoch);
-  const stopStore = storeMetrics(registry, store.writer);
+  const readProcess = processMetrics(registry, { clock, epoch: store.epoch, loopDelay });
+  const stop = storeMetrics(registry, store.writer);
   const readHome = homeMetrics(registry, { reader: store.reader, rooms, clock, workersMax: config.workers.max });
   return {
     contentType: registry.contentType,
     page() {
-      own.read();
+      readProcess();
       readHome();
       return registry.metrics();
     },
     observe: rpcMetrics(registry, clock),
-    stop() {
-      own.stop();
-      stopStore();
-    },
+    stop,
   };
 }

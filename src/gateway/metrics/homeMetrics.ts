@@ -59,14 +59,6 @@ export function homeMetrics(registry: Registry, { reader, rooms, clock, workersM
   const held = gauge("talaria_destination_held", "1 where an operator holds it.", "destination");
   slots.set(workersMax);
 
-  const set = <Label extends string>(
-    one: Counter<Label>,
-    labels: Partial<Record<Label, string>>,
-    value: number,
-  ): void => {
-    one.inc(labels, value);
-  };
-
   return () => {
     const now = clock.now();
     const { counts, outcomes, totals, since } = reader.snapshot((at) => ({
@@ -76,8 +68,8 @@ export function homeMetrics(registry: Registry, { reader, rooms, clock, workersM
       since: readOldestWaiting(at),
     }));
     for (const one of [admitted, ended, accepted]) one.reset();
-    set(admitted, {}, counts.turns.admitted);
-    for (const { outcome, reason, turns: number } of outcomes) set(ended, { outcome, reason }, number);
+    admitted.inc(counts.turns.admitted);
+    for (const { outcome, reason, turns: number } of outcomes) ended.inc({ outcome, reason }, number);
     turns.set({ state: "queued" }, counts.turns.queued);
     turns.set({ state: "running" }, counts.turns.running);
     for (const what of ["input", "prompt", "delivery"] as const) {
@@ -89,7 +81,7 @@ export function homeMetrics(registry: Registry, { reader, rooms, clock, workersM
     workers.set({ state: "pooled" }, pooled);
     prompts.set(counts.openPrompts);
     paused.set(counts.pausedSessions);
-    set(accepted, {}, totals.accepted);
+    accepted.inc(totals.accepted);
     for (const state of DELIVERY_STATES) deliveries.set({ state }, totals.states[state]);
     bodies.set(totals.bodyBytes);
     for (const one of [waiting, claimed, failures, breaker, held]) one.reset();
