@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { tokenUsesFile } from "../base/clientTokens.js";
 import { descriptorSet } from "../gen/descriptors.js";
 import { readLaunchMark } from "../owner/launch/launchMark.js";
+import type { Authenticate } from "../rpc/authentication.js";
 import type { CallObserver } from "../rpc/harness/callObserver.js";
 import type { ServiceImplementation } from "../rpc/harness/implementService.js";
 import type { Listener, ListenerOptions } from "../rpc/listener.js";
@@ -72,12 +73,12 @@ export async function startListeners(
   const { owner, dm } = rooms;
   const { paths, config, log, clock, random, table } = context;
   const metrics = await serveMetrics(context, rooms, undo);
+  const shared = { log, clock, random, defaultDeadlineMs: context.budgets.unaryDeadlineMs };
   const observed = metrics === undefined ? {} : { observe: metrics.observe };
-  const shared = { log, clock, random, defaultDeadlineMs: context.budgets.unaryDeadlineMs, ...observed };
   const onTcp = config.listeners.reflectionOnTcp ? { reflection: descriptorSet } : {};
   const open: OpenListener[] = [];
-  const start = async (options: Omit<ListenerOptions, Exclude<keyof typeof shared, "observe">>): Promise<Listener> => {
-    const listener = await startListener({ ...shared, ...options });
+  const start = async (options: Omit<ListenerOptions, keyof typeof shared>): Promise<Listener> => {
+    const listener = await startListener({ ...shared, ...observed, ...options });
     undo.add(() => listener.close());
     open.push({ name: options.name, services: options.services.map(({ name }) => name), listener });
     return listener;
@@ -101,12 +102,16 @@ export async function startListeners(
   undo.add(() => {
     audit.close();
   });
-  const observeClients = bothObservers(auditCalls(audit, clock), metrics?.observe);
+  const observe = bothObservers(auditCalls(audit, clock), metrics?.observe);
+  const audited = (authenticate: Authenticate): Pick<ListenerOptions, "services" | "authenticate" | "observe"> => ({
+    services: clientServices,
+    authenticate: auditRefusals(authenticate, audit, clock),
+    observe,
+  });
   const ownUid = process.getuid?.();
   const clientSocket = await start({
     name: "client-socket",
-    services: clientServices,
-    authenticate: auditRefusals(
+    ...audited(
       socketAuthentication({
         workers: owner.liveWorkers,
         table,
@@ -116,10 +121,7 @@ export async function startListeners(
         },
         credentialsExpected: process.platform === "linux",
       }),
-      audit,
-      clock,
     ),
-    observe: observeClients,
     transport: {
       kind: "unix",
       path: paths.gatewaySocket,
@@ -139,8 +141,7 @@ export async function startListeners(
     });
     clientTcp = await start({
       name: "client-tcp",
-      services: clientServices,
-      authenticate: auditRefusals(
+      ...audited(
         tokenAuthentication({
           tokens: createTokenTable(tokensFile, log),
           used: (name) => {
@@ -148,10 +149,7 @@ export async function startListeners(
           },
           attempts: createFailedAttempts(clock),
         }),
-        audit,
-        clock,
       ),
-      observe: observeClients,
       transport: clientTransport(config.listeners.clientTcp, context),
       ...onTcp,
     });

@@ -8,7 +8,7 @@ import type { AuditEntry, AuditLog } from "./auditLog.js";
 import { METHOD_ROLES } from "./methodRoles.js";
 
 /** Whether a method of the client listeners changes something. */
-export function isMutating(method: string): boolean {
+function isMutating(method: string): boolean {
   const role = METHOD_ROLES[method];
   return role !== undefined && role !== "reader";
 }
