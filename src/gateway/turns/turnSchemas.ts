@@ -41,16 +41,21 @@ export const runTurnSchema = z.object({
   answersPrompts: z.boolean(),
 });
 
-/** The checked form of AttachmentHeader. */
-export const attachmentHeaderSchema = z.object({
-  requestId: requestIdField,
-  mediaType: z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"], "is no image type that is taken"),
-  sizeBytes: z
-    .bigint()
-    .min(1n, "must be at least 1")
-    .max(BigInt(LIMITS.attachmentBytes), "must be at most 10,485,760")
-    .transform(Number),
-  sha256: z.instanceof(Uint8Array).refine((bytes) => bytes.length === 32, "must have 32 bytes"),
+/** The checked form of the UploadAttachmentRequest that begins an upload. */
+export const headerStepSchema = z.object({
+  step: z.object({
+    $case: z.literal("header"),
+    value: z.object({
+      requestId: requestIdField,
+      mediaType: z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"], "is no image type that is taken"),
+      sizeBytes: z
+        .bigint()
+        .min(1n, "must be at least 1")
+        .max(BigInt(LIMITS.attachmentBytes), "must be at most 10,485,760")
+        .transform(Number),
+      sha256: z.instanceof(Uint8Array).refine((bytes) => bytes.length === 32, "must have 32 bytes"),
+    }),
+  }),
 });
 
 /** The checked form of WatchSessionRequest. */

@@ -2,8 +2,9 @@ import type { UploadAttachmentRequest, UploadAttachmentResponse } from "../../ge
 import { LIMITS } from "../../base/limits.js";
 import type { AttachmentFiles } from "../../owner/attachments/attachmentFiles.js";
 import { toAttachment } from "../../owner/attachments/toAttachment.js";
+import { checkRequest } from "../../rpc/harness/requestSchema.js";
 import { invalidField, RpcError } from "../../rpc/rpcError.js";
-import { attachmentHeaderSchema } from "./turnSchemas.js";
+import { headerStepSchema } from "./turnSchemas.js";
 
 const CHUNK_BYTES = 1_048_576;
 
@@ -21,12 +22,7 @@ export async function uploadAttachment(
   const step = first.done === true ? undefined : first.value.step;
   if (step?.$case !== "header") throw invalidField("step", "begins with a header");
   if (step.value.sizeBytes > BigInt(LIMITS.attachmentBytes)) throw new RpcError("ATTACHMENT_TOO_LARGE");
-  const checked = attachmentHeaderSchema.safeParse(step.value);
-  if (!checked.success) {
-    const [issue] = checked.error.issues;
-    throw invalidField(`header.${String(issue?.path[0] ?? "")}`, issue?.message ?? "is invalid");
-  }
-  const upload = { principal, ...checked.data };
+  const upload = { principal, ...checkRequest(headerStepSchema, { step }).step.value };
   const row = files.earlier(upload) ?? (await files.put(upload, chunksOf(steps)));
   return { attachment: toAttachment(row) };
 }

@@ -4,7 +4,7 @@ import { RpcError, type FieldViolation } from "../rpcError.js";
 const MAX_VIOLATIONS = 20;
 
 /** Checks a decoded request. @throws RpcError INVALID_FIELD naming at most 20 fields, never their values. */
-export function checkRequest(schema: ZodType, request: unknown): unknown {
+export function checkRequest<Checked>(schema: ZodType<Checked>, request: unknown): Checked {
   const result = schema.safeParse(request);
   if (result.success) return result.data;
   const fieldViolations = result.error.issues
