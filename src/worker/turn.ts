@@ -18,7 +18,7 @@ import type { RuntimeLoader } from "./runtimes/runtime.js";
 import { runTurnRuntime } from "./runTurnRuntime.js";
 import type { StopLatch } from "./stopLatch.js";
 import { StoreClient } from "./storeClient.js";
-import { usageOperation } from "./usageOperation.js";
+import { usageRecord } from "./usageRecord.js";
 import { addUsage, NO_USAGE, type UsageTotals } from "./usageTally.js";
 import type { ResolvedBudgets } from "./workerBudgets.js";
 import type { WorkerLog } from "./workerLog.js";
@@ -110,7 +110,8 @@ export function createTurn(parts: TurnParts): Turn {
       finalWork: { clock, log, budgetMs: budgets.turnFinalMs, stopped: stop.signal, ownerGone: parts.ownerGone },
       flushUsage: async () => {
         const { provider = "", model = "" } = bootstrap.policy.model ?? {};
-        if (usage.reported) await store.persist(usageOperation(usage, { provider, name: model }));
+        if (!usage.reported) return;
+        await store.persist({ $case: "recordUsage", value: usageRecord({ totals: usage, provider, model }, "") });
       },
     });
     const receipt = makeReceipt({

@@ -1,4 +1,5 @@
 import type { TurnStore } from "../../turnContext.js";
+import { usageRecord, type UsedModel } from "../../usageRecord.js";
 import { addUsage, NO_USAGE, type UsageTotals } from "../../usageTally.js";
 import type { ModelEndpoint } from "./modelEndpoint.js";
 import type { AnswerUsage } from "./streamAnswer.js";
@@ -18,7 +19,7 @@ export class AuxiliaryCalls {
   }
 
   /** What was counted since the last time. */
-  take(): { readonly totals: UsageTotals; readonly provider: string; readonly model: string } {
+  take(): UsedModel {
     const totals = this.#totals;
     this.#totals = NO_USAGE;
     return { totals, provider: this.#provider, model: this.#model };
@@ -27,21 +28,7 @@ export class AuxiliaryCalls {
 
 /** Writes what was counted, under what it was for. @returns the session's revision after it. @throws RpcError. */
 export async function recordAuxiliary(store: TurnStore, calls: AuxiliaryCalls, purpose: string): Promise<bigint> {
-  const { totals, provider, model } = calls.take();
-  const { sessionRevision } = await store.persist({
-    $case: "recordAuxiliaryUsage",
-    value: {
-      provider,
-      model,
-      purpose,
-      inputTokens: BigInt(totals.inputTokens),
-      outputTokens: BigInt(totals.outputTokens),
-      cacheReadTokens: BigInt(totals.cacheReadTokens),
-      cacheWriteTokens: BigInt(totals.cacheWriteTokens),
-      reasoningTokens: BigInt(totals.reasoningTokens),
-      apiCalls: totals.apiCalls,
-      estimatedCostUsd: totals.costUsd,
-    },
-  });
+  const value = usageRecord(calls.take(), purpose);
+  const { sessionRevision } = await store.persist({ $case: "recordAuxiliaryUsage", value });
   return sessionRevision;
 }
