@@ -11,6 +11,7 @@ import type { ProcessIdentity } from "../base/processIdentity.js";
 import type { ProcessTable } from "../base/processTable.js";
 import type { Random } from "../base/random.js";
 import type { SecretRegistry } from "../base/secretRegistry.js";
+import { within } from "../base/within.js";
 import { StopCause } from "../gen/talaria/owner/v1/owner_service.js";
 import type { Authenticate } from "../rpc/authentication.js";
 import type { ServiceImplementation } from "../rpc/harness/implementService.js";
@@ -41,7 +42,6 @@ import { workspaceOf } from "./turn/bootstrapFrame.js";
 import { persistently } from "./turn/persistently.js";
 import type { TurnListeners, TurnOffer, TurnParts } from "./turn/turnParts.js";
 import { TurnRun } from "./turn/turnRun.js";
-import { within } from "./turn/within.js";
 import { SessionHub } from "./watch/sessionHub.js";
 
 /** How long an owner that closes waits for the outcomes of its turns; the next start settles what is not stored, milliseconds. */

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 
 import type { AgentConfig } from "../../base/config/agentConfig.js";
 import type { Logger } from "../../base/logger.js";
+import { within } from "../../base/within.js";
 import { Policy } from "../../gen/talaria/types/v1/policy.js";
 import type { RpcError } from "../../rpc/rpcError.js";
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
@@ -13,7 +14,6 @@ import { workspaceOf } from "./bootstrapFrame.js";
 import { saysNothing } from "./lossError.js";
 import { persistently } from "./persistently.js";
 import type { TurnParts } from "./turnParts.js";
-import { within } from "./within.js";
 
 /** After a launched process has ended its stream may still hold frames; this long they are waited for, milliseconds. */
 const LAST_FRAMES_MS = 2_000;

@@ -12,7 +12,7 @@ import { BackgroundState, type RecordBackgroundProcess } from "../../gen/talaria
 import type { TurnStore } from "../turnContext.js";
 import { BACKGROUND_FILES, BACKGROUND_SCRIPT } from "./backgroundScript.js";
 import { commandEnvironment } from "./commandSite.js";
-import { killTree } from "./killTree.js";
+import { killTree } from "../processes/killTree.js";
 import { TOOL_FOLDER } from "./workspacePath.js";
 
 /** What {@link BackgroundProcesses} needs. */

@@ -5,7 +5,7 @@ import { createDeferred } from "../../../base/deferred.js";
 import { readProcess } from "../../../base/processTable.js";
 import { scrubbedEnvironment } from "../../../base/scrubbedEnvironment.js";
 import { RpcError } from "../../../rpc/rpcError.js";
-import { killTree } from "../../tools/killTree.js";
+import { killTree } from "../../processes/killTree.js";
 import { createMessageLines, type MessageLines } from "./messageLines.js";
 
 /** The program that an `acp` agent is. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.js";
+import type { Clock } from "./clock.js";
 
 /** Waits for an event, but at most `ms` milliseconds. The event must not reject. */
 export async function within(clock: Clock, ms: number, event: Promise<unknown>): Promise<void> {

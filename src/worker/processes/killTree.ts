@@ -7,6 +7,7 @@ import { signalProcess } from "../../base/signalProcess.js";
 const GRACE_MS = 500;
 /** How long a killed one may take, milliseconds. */
 const LAST_MS = 5_000;
+/** Between two looks at what is left, milliseconds: a process that is not a child of ours tells nobody of its end. */
 const LOOK_AGAIN_MS = 15;
 
 /**
