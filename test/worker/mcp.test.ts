@@ -10,11 +10,13 @@ import { z } from "zod";
 
 import type { Clock } from "../../src/base/clock.js";
 import { systemClock } from "../../src/base/clock.js";
+import { descendantsOf, isAlive, readProcess } from "../../src/base/processTable.js";
 import { FakeClock } from "../../src/base/testing/fakeClock.js";
 import { McpServer, Policy } from "../../src/gen/talaria/types/v1/policy.js";
 import { connectMcpServers } from "../../src/worker/mcp/connectMcpServers.js";
 import type { McpContext } from "../../src/worker/mcp/openServer.js";
 import type { ToolSource } from "../../src/worker/tools/tool.js";
+import { waitFor } from "../kit/waitFor.js";
 
 const fixture = (name: string): string => join(import.meta.dirname, "mcp", name);
 const GOOD = [process.execPath, fixture("goodServer.mjs")];
@@ -233,6 +235,21 @@ test.each(["floods", "babbles"])("a server that %s in a call is ended", async (m
   await expect(call(source, "mcp_bad_t")).rejects.toThrow(
     "The MCP server bad sent a flood of messages and was ended during the call.",
   );
+});
+
+test("a server behind a launcher of its own is ended with it", async () => {
+  const before = descendantsOf(process.pid).map(({ pid }) => pid);
+  const launcher = ["/bin/sh", "-c", '"$@"; exit 0', "sh", ...bad("floods")];
+  const source = await connect({ mcpServers: [{ name: "bad", command: launcher }] });
+  const started = descendantsOf(process.pid).filter(({ pid }) => !before.includes(pid));
+  expect(started).toHaveLength(2);
+  await expect(call(source, "mcp_bad_t")).rejects.toThrow(
+    "The MCP server bad sent a flood of messages and was ended during the call.",
+  );
+  await waitFor("the end of both", () => {
+    const left = started.filter(({ pid }) => isAlive(readProcess(pid)));
+    return left.length === 0 ? { found: true } : { state: left };
+  });
 });
 
 async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {

@@ -5,6 +5,10 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 
 import type { Clock } from "../../base/clock.js";
 import { createDeferred } from "../../base/deferred.js";
+import type { ProcessIdentity } from "../../base/processIdentity.js";
+import { readProcess } from "../../base/processTable.js";
+import { BoundedLines } from "../processes/boundedLines.js";
+import { killTree } from "../processes/killTree.js";
 import { MCP_BOUNDS } from "./mcpBounds.js";
 
 /** How an MCP server on stdio is run. */
@@ -29,12 +33,11 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #options: StdioOptions;
   readonly #gone = createDeferred<void>();
+  readonly #lines = new BoundedLines(MCP_BOUNDS.messageBytes);
   #child: ChildProcess | undefined;
-  #pending: Buffer[] = [];
-  #pendingBytes = 0;
+  #root: ProcessIdentity | undefined;
   #stderrLeft: number = MCP_BOUNDS.stderrBytes;
   #how: string | undefined;
-  #tooLong = false;
 
   constructor(options: StdioOptions) {
     this.#options = options;
@@ -51,6 +54,8 @@ export class StdioTransport implements Transport {
     const [program = "", ...rest] = command;
     const child = spawn(program, rest, { env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: false });
     this.#child = child;
+    // Read at once: only a process that is known by its birth may be signalled.
+    this.#root = child.pid === undefined ? undefined : readProcess(child.pid);
     const started = createDeferred<void>();
     child.once("spawn", () => {
       started.resolve();
@@ -59,7 +64,7 @@ export class StdioTransport implements Transport {
       started.reject(error);
     });
     child.once("exit", (code, signal) => {
-      if (this.#tooLong) this.#how = "sent a message larger than 8 MiB and was ended";
+      if (this.#lines.tooLong) this.#how = "sent a message larger than 8 MiB and was ended";
       else this.#how = signal === null ? `has exited with code ${String(code)}` : `was killed by ${signal}`;
     });
     child.once("close", () => {
@@ -97,36 +102,26 @@ export class StdioTransport implements Transport {
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     child.stdin?.end();
     const cancel = this.#options.clock.after(MCP_BOUNDS.closeMs, () => {
-      child.kill("SIGKILL");
-      // A program of the server's own may hold its pipes: they say nothing that is still wanted.
-      child.stdout?.destroy();
-      child.stderr?.destroy();
+      this.kill();
     });
     await this.#gone.promise;
     cancel();
   }
 
-  /** Ends the server at once. */
+  /** Ends the server with everything that it has started: many are behind a launcher of their own. */
   kill(): void {
-    this.#child?.kill("SIGKILL");
+    const child = this.#child;
+    if (child === undefined) return;
+    // Nothing that it says is still wanted, and a program that it leaves behind may hold its pipes.
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    if (this.#root !== undefined) void killTree(this.#root, this.#options.clock);
   }
 
   #take(chunk: Buffer): void {
-    let rest = chunk;
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      const line = Buffer.concat([...this.#pending, rest.subarray(0, end)]).toString("utf8");
-      this.#pending = [];
-      this.#pendingBytes = 0;
-      rest = rest.subarray(end + 1);
-      this.#read(line);
-    }
-    this.#pendingBytes += rest.length;
-    if (rest.length > 0) this.#pending.push(rest);
-    if (this.#pendingBytes <= MCP_BOUNDS.messageBytes) return;
-    this.#pending = [];
-    this.#pendingBytes = 0;
+    for (const line of this.#lines.take(chunk)) this.#read(line.toString("utf8"));
+    if (!this.#lines.tooLong) return;
     this.onerror?.(new Error("a message is larger than 8 MiB"));
-    this.#tooLong = true;
     this.kill();
   }
 

@@ -1,5 +1,7 @@
 import { Transform } from "node:stream";
 
+import { BoundedLines } from "../../processes/boundedLines.js";
+
 /** Lines of an agent's output that may be messages. */
 export interface MessageLines {
   /** Takes the output, gives whole lines that begin like a message. */
@@ -12,7 +14,6 @@ export interface MessageLines {
 const MESSAGE_BYTES = 16 * 1_048_576;
 /** Most lines that are no message before the program is given up: some print a greeting. */
 const STRANGE_LINES = 100;
-const LINE_FEED = 0x0a;
 const BRACE = 0x7b;
 
 /**
@@ -21,8 +22,7 @@ const BRACE = 0x7b;
  * @param behind resolves when more may be read
  */
 export function createMessageLines(behind: () => Promise<void>): MessageLines {
-  let held: Buffer[] = [];
-  let bytes = 0;
+  const lines = new BoundedLines(MESSAGE_BYTES);
   let strange = 0;
   let fault: string | undefined;
   const fail = (why: string): Error => {
@@ -30,22 +30,13 @@ export function createMessageLines(behind: () => Promise<void>): MessageLines {
     return new Error(why);
   };
   const take = (stream: Transform, chunk: Buffer): Error | undefined => {
-    for (let from = 0; from < chunk.length;) {
-      const end = chunk.indexOf(LINE_FEED, from);
-      const part = chunk.subarray(from, end < 0 ? chunk.length : end + 1);
-      from += part.length;
-      held.push(part);
-      bytes += part.length;
-      if (bytes > MESSAGE_BYTES) return fail("it writes a line of more than 16 MiB");
-      if (end < 0) return undefined;
-      const line = Buffer.concat(held);
-      held = [];
-      bytes = 0;
+    for (const line of lines.take(chunk)) {
       const first = line.find((byte) => byte > 0x20);
       if (first === BRACE) stream.push(line);
       else if (first !== undefined) strange += 1;
       if (strange > STRANGE_LINES) return fail("it writes lines that are no messages of the Agent Client Protocol");
     }
+    if (lines.tooLong) return fail("it writes a line of more than 16 MiB");
     return undefined;
   };
   const stream = new Transform({
