@@ -31,13 +31,7 @@ export class SignalBoard {
       if (this.hopeless()) throw new CheckFailure(`no ${what}; ${state()}`);
       const left = deadline - this.#clock.monotonic();
       if (left <= 0) throw new CheckFailure(`no ${what} in ${String(Math.round(ms))} ms; ${state()}`);
-      await new Promise<void>((resolve) => {
-        const cancel = this.#clock.after(left, resolve);
-        this.#wake.push(() => {
-          cancel();
-          resolve();
-        });
-      });
+      await this.#change(left);
     }
   }
 
@@ -47,15 +41,20 @@ export class SignalBoard {
     for (let left = ms; left > 0; left = over - this.#clock.monotonic()) {
       const found = look();
       if (found !== undefined) throw new CheckFailure(found);
-      await new Promise<void>((resolve) => {
-        const cancel = this.#clock.after(left, resolve);
-        this.#wake.push(() => {
-          cancel();
-          resolve();
-        });
-      });
+      await this.#change(left);
     }
     const found = look();
     if (found !== undefined) throw new CheckFailure(found);
+  }
+
+  /** Waits for a change, at most `ms` milliseconds. */
+  async #change(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.after(ms, resolve);
+      this.#wake.push(() => {
+        cancel();
+        resolve();
+      });
+    });
   }
 }

@@ -35,6 +35,9 @@ export type BootstrapChanges = Parameters<typeof Bootstrap.fromPartial>[0];
 /** Bounds of a trial's assignment, milliseconds: short, so that the end of each can be seen. */
 export const TRIAL_BUDGETS = { heartbeat: 500, orphanGrace: 2_000, finishWait: 10_000, storeCall: 5_000 } as const;
 
+/** Between two looks at what is left of a group, milliseconds: its members tell nobody of their end. */
+const LOOK_AGAIN_MS = 10;
+
 /** One check's worker with the owner that launched it. Everything of it is gone after {@link dispose}. */
 export class Trial {
   readonly settings: TrialSettings;
@@ -202,7 +205,7 @@ export class Trial {
     const deadline = this.settings.clock.monotonic() + ms;
     for (let left = this.worker.group; left.length > 0; left = this.worker.group) {
       need(this.settings.clock.monotonic() < deadline, `${String(left.length)} processes of its group are left`);
-      await new Promise<void>((resolve) => this.settings.clock.after(10, resolve));
+      await new Promise<void>((resolve) => this.settings.clock.after(LOOK_AGAIN_MS, resolve));
     }
   }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { cutToCodePoints, toWellFormed } from "../../base/codePoints.js";
 import { MCP_BOUNDS } from "./mcpBounds.js";
 import type { OpenServer } from "./openServer.js";
+import { REQUEST_TIMEOUT } from "./requestTimeout.js";
 import { resultText } from "./resultText.js";
 
 /** A result is looked at piece by piece: a server may send anything. */
@@ -43,7 +44,7 @@ function whyFailed(server: OpenServer, error: unknown): string {
   const end = server.ended();
   if (end !== undefined) return `The MCP server ${server.name} ${end} during the call.`;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  if (code === -32_001) {
+  if (code === REQUEST_TIMEOUT) {
     return `The MCP server ${server.name} did not answer within ${String(MCP_BOUNDS.callMs / 1_000)} s.`;
   }
   const said = cutToCodePoints(toWellFormed(String(message)), MCP_BOUNDS.errorCodePoints, "…");

@@ -4,8 +4,12 @@ export const MCP_BOUNDS = Object.freeze({
   discoveryMs: 10_000,
   /** One call of a tool. */
   callMs: 300_000,
-  /** From the end of the turn to the end of a server that was asked to go. */
+  /** From the end of the turn, which ends a server's input, to the signals for one that does not go by itself. */
   closeMs: 500,
+  /** First and longest wait before a stream over HTTP that broke is taken up again, and how often that is tried. */
+  reconnectMinMs: 1_000,
+  reconnectMaxMs: 5_000,
+  reconnects: 2,
   /** Tools of a turn, of all servers together. */
   tools: 128,
   /** Pages of one server's list. */

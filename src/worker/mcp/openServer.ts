@@ -7,6 +7,7 @@ import type * as Packages from "../packages/mcpPackages.js";
 import type { TurnContext } from "../turnContext.js";
 import { boundedFetch } from "./boundedFetch.js";
 import { MCP_BOUNDS } from "./mcpBounds.js";
+import { REQUEST_TIMEOUT } from "./requestTimeout.js";
 import { StdioTransport } from "./stdioTransport.js";
 
 /** What of a turn the MCP servers use. */
@@ -112,10 +113,10 @@ function httpOf(
     requestInit: { headers },
     fetch: boundedFetch,
     reconnectionOptions: {
-      initialReconnectionDelay: 1_000,
-      maxReconnectionDelay: 5_000,
+      initialReconnectionDelay: MCP_BOUNDS.reconnectMinMs,
+      maxReconnectionDelay: MCP_BOUNDS.reconnectMaxMs,
       reconnectionDelayGrowFactor: 2,
-      maxRetries: 2,
+      maxRetries: MCP_BOUNDS.reconnects,
     },
   });
 }
@@ -142,6 +143,6 @@ function whyNot(error: unknown, signal: AbortSignal): string {
   if (code === 401 || code === 403) return "wants a login, which is never opened: give it a header";
   if (code === "ENOENT") return "cannot be started: there is no such program";
   if (code === "EACCES") return "cannot be started: the program may not be run";
-  if (code === -32_001) return "did not answer in time";
+  if (code === REQUEST_TIMEOUT) return "did not answer in time";
   return `could not be reached: ${String(message).slice(0, 256)}`;
 }

@@ -20,6 +20,10 @@ const ANSWER_MS = 60_000;
  * group: this leaves time for a receipt also under an owner that waits for a few seconds alone.
  */
 const CANCEL_MS = 1_000;
+/** A conversation mostly ends because its agent does, which is told in better words: so long they are waited for, milliseconds. */
+const LAST_WORDS_MS = 200;
+/** JSON-RPC code of a request that cannot be met as it is. */
+const INVALID_PARAMS = -32_602;
 
 /** Runs one turn with an agent: starts it, asks it, passes on what it tells, and ends it. */
 export async function runAcpTurn(context: TurnContext, program: AgentProgram): Promise<RuntimeAnswer> {
@@ -57,7 +61,7 @@ async function converse(
     try {
       return await work();
     } catch (error) {
-      throw new acp.RequestError(-32_602, error instanceof Error ? error.message : "The file cannot be had.");
+      throw new acp.RequestError(INVALID_PARAMS, error instanceof Error ? error.message : "The file cannot be had.");
     }
   };
   const connection = acp
@@ -163,12 +167,8 @@ async function answered<Result>(
       reject(new AgentFailure("RUNTIME_FAILED", `The agent ${how} in the middle of ${what}.`));
     });
     void connection.closed.then(() => {
-      // Its end, where that is why, is told in better words.
-      cancels.push(
-        clock.after(200, () => {
-          reject(new AgentFailure("RUNTIME_FAILED", `The agent ended its conversation in the middle of ${what}.`));
-        }),
-      );
+      const message = `The agent ended its conversation in the middle of ${what}.`;
+      after(LAST_WORDS_MS, () => new AgentFailure("RUNTIME_FAILED", message));
     });
   });
   over.catch(() => undefined);
