@@ -1,4 +1,5 @@
 import { cutToCodePoints, toWellFormed } from "../../base/codePoints.js";
+import { isRecord } from "../isRecord.js";
 import { MCP_BOUNDS } from "./mcpBounds.js";
 
 /** A tool as its server describes it, within bounds. */
@@ -46,8 +47,4 @@ export function checkTool(given: unknown): CheckedTool {
 function isShallow(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return depth > 0 && Object.values(value).every((one) => isShallow(one, depth - 1));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

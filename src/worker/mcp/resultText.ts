@@ -1,5 +1,6 @@
 import { toWellFormed } from "../../base/codePoints.js";
 import { cutToBytes } from "../../base/toolPayload.js";
+import { isRecord } from "../isRecord.js";
 import { MCP_BOUNDS } from "./mcpBounds.js";
 
 /** What a call of a tool came to, for the model. */
@@ -50,8 +51,4 @@ function word(value: unknown, otherwise: string): string {
 function sizeOf(base64: unknown): string {
   const length = typeof base64 === "string" ? base64.replace(/=+$/, "").length : 0;
   return `${String(Math.floor((length * 3) / 4))} bytes`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

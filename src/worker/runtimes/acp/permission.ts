@@ -1,4 +1,5 @@
 import { ApprovalChoice, type ApprovalRequest, type FileEdit } from "../../../gen/talaria/types/v1/prompt.js";
+import { isRecord } from "../../isRecord.js";
 import type {
   PermissionOption,
   RequestPermissionOutcome,
@@ -46,7 +47,7 @@ export function permissionOf(
 }
 
 function commandOf({ rawInput, title, toolCallId }: ToolCallUpdate): string {
-  const input = isObject(rawInput) ? rawInput["command"] : undefined;
+  const input = isRecord(rawInput) ? rawInput["command"] : undefined;
   if (typeof input === "string" && input !== "") return input;
   if (Array.isArray(input) && input.length > 0 && input.every((part) => typeof part === "string"))
     return input.join(" ");
@@ -65,8 +66,4 @@ function editOf({ content }: ToolCallUpdate): FileEdit | undefined {
           .map((line) => `${sign}${line}`);
   const lines = [...mark(diff.oldText ?? "", "-"), ...mark(diff.newText, "+")];
   return { path: diff.path, diff: [`--- ${diff.path}`, `+++ ${diff.path}`, ...lines].join("\n") };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

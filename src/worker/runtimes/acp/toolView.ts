@@ -1,3 +1,4 @@
+import { isRecord } from "../../isRecord.js";
 import type { ContentBlock, ToolCallContent, ToolCallUpdate } from "../../packages/acpPackages.js";
 
 /** What viewers see of an agent's own tool call before it runs. */
@@ -8,10 +9,8 @@ export interface ToolView {
 
 /** The name and arguments of an agent's tool call: its name where it tells one, else its kind. Pure. */
 export function toolView({ name, kind, title, rawInput }: ToolCallUpdate): ToolView {
-  const input =
-    typeof rawInput === "object" && rawInput !== null && !Array.isArray(rawInput) ? { ...rawInput } : ({} as object);
   const told = title ? { title } : {};
-  return { name: name ?? kind ?? "tool", arguments: { ...told, ...input } };
+  return { name: name ?? kind ?? "tool", arguments: { ...told, ...(isRecord(rawInput) ? rawInput : {}) } };
 }
 
 /** The result of a tool call as text: its content, else its raw output. Pure. */

@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import { assertNever } from "../../../base/assertNever.js";
 import { isReason } from "../../../rpc/reasons.js";
+import { jsonObject } from "../../jsonObject.js";
 import type { Directive } from "./directive.js";
 import { DIRECTIVES, isVerb, type Verb } from "./directives.js";
 
@@ -99,22 +100,11 @@ function readTool(verb: "tool" | "tool-error", rest: string): Directive | undefi
   const [name, tail] = twoParts(rest);
   if (name === "" || name === "=>") return undefined;
   for (let at = tail.indexOf("=>"); at >= 0; at = tail.indexOf("=>", at + 2)) {
-    const given = readObject(tail.slice(0, at).trim());
+    const given = jsonObject(tail.slice(0, at).trim());
     if (given !== undefined) return { verb, name, arguments: given, result: tail.slice(at + 2).trim() };
   }
-  const given = readObject(tail.trim());
+  const given = jsonObject(tail.trim());
   return given === undefined ? undefined : { verb, name, arguments: given, result: "" };
-}
-
-function readObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  if (text === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function readCrash(rest: string): Directive | undefined {

@@ -1,5 +1,6 @@
 import { cutToBytes } from "../../../base/toolPayload.js";
 import { RpcError } from "../../../rpc/rpcError.js";
+import { jsonObject } from "../../jsonObject.js";
 import type { Tool } from "../../tools/tool.js";
 import type { TurnContext } from "../../turnContext.js";
 import type { RequestedCall } from "./streamAnswer.js";
@@ -48,7 +49,7 @@ export async function runToolRound(options: ToolRoundOptions): Promise<void> {
 }
 
 async function resultOf(call: RequestedCall, { context, tools, hide }: ToolRoundOptions): Promise<string> {
-  const args = argumentsOf(call);
+  const args = jsonObject(call.argumentsJson);
   const { result } = await context.callTool({
     id: call.id,
     name: call.name,
@@ -61,17 +62,6 @@ async function resultOf(call: RequestedCall, { context, tools, hide }: ToolRound
     },
   });
   return bounded(hide(result));
-}
-
-function argumentsOf({ argumentsJson }: RequestedCall): Readonly<Record<string, unknown>> | undefined {
-  if (argumentsJson.trim() === "") return {};
-  try {
-    const parsed: unknown = JSON.parse(argumentsJson);
-    const isObject = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
-    return isObject ? (parsed as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {
