@@ -11,12 +11,12 @@ import { reasonError, RpcError } from "../../rpc/rpcError.js";
 import { endLaunch } from "../../store/turns/endLaunch.js";
 import { recordLaunch } from "../../store/turns/recordLaunch.js";
 import type { Writer } from "../../store/writer.js";
+import { killLaunched } from "./killLaunched.js";
 import type { Launch } from "./launch.js";
 import { createLaunch } from "./launch.js";
 import { LAUNCH_MARK, readLaunchMark } from "./launchMark.js";
 import type { LaunchTokens } from "./launchTokens.js";
 import { ProcessGroup } from "./processGroup.js";
-import { proveByMark } from "./proveByMark.js";
 import type { SpawnedProcess, Spawner, SpawnRequest } from "./spawner.js";
 import type { WorkerLog } from "./workerLog.js";
 
@@ -107,12 +107,13 @@ export class Launcher {
    * @param told whether the worker was told why its turn is over; it then has a moment to read that and to leave.
    */
   async end(launch: Launch, told = false): Promise<void> {
-    const { tokens, writer, clock, log } = this.#parts;
+    const { tokens, writer, clock, table, log } = this.#parts;
     tokens.forget(launch);
     launch.fail(new RpcError("WORKER_EXITED"));
     launch.closePipe();
     if (told && launch.exit === undefined) await within(clock, LAST_WORDS_MS, launch.exited);
-    const gone = (await launch.group.kill()) || (await this.#killMarked(launch));
+    const marked = { launchId: launch.id, leader: launch.process };
+    const gone = await killLaunched(launch.group, marked, table, readLaunchMark);
     await launch.exited;
     if (!this.#live.delete(launch)) return;
     if (!gone) {
@@ -121,13 +122,6 @@ export class Launcher {
       return;
     }
     await writer.execute(endLaunch, { launchId: launch.id, now: clock.now() });
-  }
-
-  /** Kills what only its mark proves to be of a launch. */
-  async #killMarked(launch: Launch): Promise<boolean> {
-    const survivors = proveByMark({ launchId: launch.id, leader: launch.process }, this.#parts.table, readLaunchMark);
-    for (const one of survivors) launch.group.remember(one);
-    return survivors.length > 0 && launch.group.kill();
   }
 
   async #spawn(request: SpawnRequest): Promise<SpawnedProcess> {
