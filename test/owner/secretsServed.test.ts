@@ -5,6 +5,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { homePaths } from "../../src/base/home.js";
 import { keepResult } from "../kit/keepResult.js";
+import { expectHidden, filesBelow } from "../kit/secretsHidden.js";
 import { outboxFile, type ServeProcess } from "../kit/serveProcess.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useServe } from "../kit/useServe.js";
@@ -20,18 +21,10 @@ afterAll(() => {
 const workers = useForeignWorkers();
 const fixture = useServe();
 
-/** A secret in every form in which it might have been written. */
-function formsOf(secret: Buffer): readonly Buffer[] {
-  const texts = (["base64", "base64url", "hex"] as const).map((form) => secret.toString(form));
-  return [secret, ...texts.map((text) => Buffer.from(text))];
-}
-
 /** Everything that a gateway and its workers leave to be read: their files, their output, and what the kernel shows of them. */
 function placesOf(gateways: readonly ServeProcess[], pids: readonly number[]): readonly [string, Buffer][] {
   const [first] = gateways;
-  const files = readdirSync(first?.home ?? "", { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
+  const files = filesBelow(first?.home ?? "");
   const shown = pids.flatMap((pid) => ["cmdline", "environ"].map((what) => `/proc/${String(pid)}/${what}`));
   return [
     ...[...files, ...shown].map((file): [string, Buffer] => [file, readFileSync(file)]),
@@ -40,15 +33,6 @@ function placesOf(gateways: readonly ServeProcess[], pids: readonly number[]): r
       Buffer.from(log.items.join("\n")),
     ]),
   ];
-}
-
-function expectHidden(secrets: Readonly<Record<string, Buffer>>, places: readonly [string, Buffer][]): void {
-  for (const [place, content] of places) {
-    for (const [name, secret] of Object.entries(secrets)) {
-      const found = formsOf(secret).some((form) => content.includes(form));
-      expect(found, `${name} in ${place}`).toBe(false);
-    }
-  }
 }
 
 test("OW56 OW57 OW28 no secret is in a served gateway's output, rotated logs, cache, outbox or database, nor after its death", async () => {
