@@ -1,27 +1,22 @@
 import fc from "fast-check";
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-import { resolveBudgets } from "../../src/base/budgets.js";
-import { loadAgents } from "../../src/base/testing/loadAgents.js";
 import { ensureHome } from "../../src/base/ensureHome.js";
 import { homePaths } from "../../src/base/home.js";
-import { silentLogger } from "../../src/base/logger.js";
-import { SecretRegistry } from "../../src/base/secretRegistry.js";
 import { FakeClock } from "../../src/base/testing/fakeClock.js";
 import { seededRandom } from "../../src/base/testing/seededRandom.js";
-import { createAgentDirectory } from "../../src/gateway/agents/agentDirectory.js";
 import { StopCause } from "../../src/gen/talaria/owner/v1/owner_service.js";
 import { TurnResult } from "../../src/gen/talaria/types/v1/result.js";
-import { admitTurn } from "../../src/owner/admission/admitTurn.js";
-import { createOwner, type Owner } from "../../src/owner/owner.js";
+import type { Owner } from "../../src/owner/owner.js";
 import { readStatus } from "../../src/store/queries/status.js";
 import { sessionsToRun } from "../../src/store/queries/turns.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import { acknowledgeUnknown } from "../../src/store/turns/acknowledgeUnknown.js";
 import { cancelInput } from "../../src/store/turns/cancelInput.js";
-import { SHORT_BUDGETS, writeHome } from "../kit/homeFiles.js";
+import { writeHome } from "../kit/homeFiles.js";
 import { WAIT_MS } from "../kit/waitFor.js";
+import { bareOwner, queueInput } from "./bareOwner.js";
 import { type PlayedWorker, PlayedWorkers } from "./playedWorkers.js";
 
 /** Turns that run at once. */
@@ -76,36 +71,18 @@ class World {
   async start(): Promise<void> {
     const paths = homePaths(this.home);
     ensureHome(paths);
-    mkdirSync(paths.outboxesDir, { recursive: true, mode: 0o700 });
     this.clock = new FakeClock(1_700_000_000_000 + this.#starts * 3_600_000);
     this.#starts += 1;
     this.store = await openStore(paths, { clock: this.clock, random: this.random });
-    const agents = createAgentDirectory(loadAgents(paths.agentsDir));
-    this.owner = createOwner({
+    this.owner = bareOwner({
+      home: this.home,
       store: this.store,
-      paths,
-      budgets: resolveBudgets(SHORT_BUDGETS),
       clock: this.clock,
       random: this.random,
       table: this.workers.table,
-      secrets: new SecretRegistry(),
-      log: silentLogger(),
-      maxWorkers: CAP,
-      poolSize: 0,
-      program: { command: ["played"], environment: {}, ownerSocket: paths.ownerSocket },
-      messages: {
-        sendFromTurn: () => Promise.reject(new Error("no messages here")),
-        getFromTurn: () => Promise.reject(new Error("no messages here")),
-      },
-      agent: (name) => agents.require(name),
-      offer: () => ({ tools: [], rosterInstructions: "", rosterFingerprint: "" }),
-      listeners: {
-        effects: () => undefined,
-        unknownOutcome: () => undefined,
-        workerTrouble: () => undefined,
-        promptWaiting: () => undefined,
-      },
       spawner: this.workers.spawn,
+      maxWorkers: CAP,
+      program: { command: ["played"], environment: {} },
     });
     await this.#driven("recovery", this.owner.recover());
     this.owner.start();
@@ -115,18 +92,8 @@ class World {
   async submit(index: number): Promise<void> {
     const sessionId = this.sessions[index];
     this.#requests += 1;
-    const { turn } = await admitTurn(this.owner.parts, {
-      principal: "client:test",
-      requestId: `key-${String(this.#requests)}`,
-      target: sessionId === undefined ? { kind: "agent", agent: "echo" } : { kind: "session", sessionId },
-      text: "hello",
-      headless: false,
-      title: "",
-      traceparent: "",
-      tracestate: "",
-    });
-    if (sessionId === undefined) this.sessions[index] = turn.sessionId;
-    this.owner.wake([turn.sessionId]);
+    const queued = await queueInput(this.owner, `key-${String(this.#requests)}`, sessionId);
+    if (sessionId === undefined) this.sessions[index] = queued.sessionId;
   }
 
   /** The worker of a session's turn. */

@@ -1,26 +1,21 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { resolveBudgets } from "../../src/base/budgets.js";
 import { systemClock } from "../../src/base/clock.js";
-import { loadAgents } from "../../src/base/testing/loadAgents.js";
 import { createDeferred } from "../../src/base/deferred.js";
 import { ensureHome } from "../../src/base/ensureHome.js";
 import { homePaths } from "../../src/base/home.js";
-import { silentLogger } from "../../src/base/logger.js";
 import { isAlive, readProcess, systemProcessTable } from "../../src/base/processTable.js";
 import { systemRandom } from "../../src/base/random.js";
-import { SecretRegistry } from "../../src/base/secretRegistry.js";
 import { StopCause } from "../../src/gen/talaria/owner/v1/owner_service.js";
-import { createAgentDirectory } from "../../src/gateway/agents/agentDirectory.js";
-import { admitTurn } from "../../src/owner/admission/admitTurn.js";
 import { type Spawner, systemSpawner } from "../../src/owner/launch/spawner.js";
-import { createOwner, type Owner } from "../../src/owner/owner.js";
+import type { Owner } from "../../src/owner/owner.js";
 import { readTurn } from "../../src/owner/records/readTurn.js";
 import { openStore, type Store } from "../../src/store/store.js";
-import { SHORT_BUDGETS, writeHome } from "../kit/homeFiles.js";
+import { writeHome } from "../kit/homeFiles.js";
 import { describeTurn, type Ended } from "../kit/turnClient.js";
 import { waitFor, waitUntil } from "../kit/waitFor.js";
+import { bareOwner, queueInput } from "./bareOwner.js";
 
 let home: string;
 let store: Store;
@@ -40,58 +35,24 @@ afterEach(async () => {
 
 /** An owner whose processes come from a spawner of the test's; nobody can attach to it. */
 function ownerWith(spawner: Spawner): Owner {
-  const paths = homePaths(home);
-  mkdirSync(paths.outboxesDir, { recursive: true, mode: 0o700 });
-  const agents = createAgentDirectory(loadAgents(paths.agentsDir));
-  owner = createOwner({
+  owner = bareOwner({
+    home,
     store,
-    paths,
-    budgets: resolveBudgets(SHORT_BUDGETS),
     clock: systemClock,
     random: systemRandom,
     table: systemProcessTable,
-    secrets: new SecretRegistry(),
-    log: silentLogger(),
-    maxWorkers: 4,
-    poolSize: 0,
-    program: { command: ["sleep", "60"], environment: process.env, ownerSocket: paths.ownerSocket },
-    messages: {
-      sendFromTurn: () => Promise.reject(new Error("no messages here")),
-      getFromTurn: () => Promise.reject(new Error("no messages here")),
-    },
-    agent: (name) => agents.require(name),
-    offer: () => ({ tools: [], rosterInstructions: "", rosterFingerprint: "" }),
-    listeners: {
-      effects: () => undefined,
-      unknownOutcome: () => undefined,
-      workerTrouble: (_agent, error) => trouble.push(error),
-      promptWaiting: () => undefined,
-    },
     spawner,
+    maxWorkers: 4,
+    program: { command: ["sleep", "60"], environment: process.env },
+    trouble: (error) => trouble.push(error),
   });
   owner.start();
   return owner;
 }
 
-/** Queues an input. @returns its id. */
-async function queue(of: Owner): Promise<string> {
-  const { turn } = await admitTurn(of.parts, {
-    principal: "client:test",
-    requestId: "key",
-    target: { kind: "agent", agent: "echo" },
-    text: "hello",
-    headless: false,
-    title: "",
-    traceparent: "",
-    tracestate: "",
-  });
-  of.wake([turn.sessionId]);
-  return turn.inputId;
-}
-
 /** Queues an input and waits until its turn has been claimed: its process must not be there at once. */
 async function begin(of: Owner): Promise<{ readonly executionId: string; readonly inputId: string }> {
-  const inputId = await queue(of);
+  const { inputId } = await queueInput(of, "key");
   const executionId = await waitFor("the turn is claimed", () => {
     const [running] = of.turns();
     return running === undefined ? { state: "nothing runs" } : { found: running.fence.executionId };
@@ -158,7 +119,7 @@ test("F1 a process that cannot be started fails its turn and is told to operator
     calls += 1;
     return Promise.reject(new Error("no more processes"));
   });
-  const inputId = await queue(of);
+  const { inputId } = await queueInput(of, "key");
   expect(await ended(inputId)).toMatchObject({ outcome: "FAILED", reason: "WORKER_SPAWN_FAILED" });
   expect(calls).toBe(1);
   expect(trouble).toHaveLength(1);
