@@ -9,7 +9,8 @@ import { TurnOutcome } from "../../src/gen/talaria/types/v1/result.js";
 import { readStream } from "../../src/rpc/clients/readStream.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
 import { StreamLog } from "../kit/streamLog.js";
-import { sessionOf, type UpdateLog } from "../kit/turnClient.js";
+import { sessionOf } from "../kit/turnClient.js";
+import { beginRunningTurn } from "../kit/heldTurn.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
 import { waitUntil } from "../kit/waitFor.js";
@@ -20,12 +21,7 @@ const gateway = useTestGateway({
   maxWorkers: 1,
 });
 
-async function beginRunning(): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
-  const run = gateway().client.run("foreign", "hello");
-  const worker = await workers.next();
-  await worker.running();
-  return { run, worker };
-}
+const beginRunning = () => beginRunningTurn(gateway(), workers);
 
 /** What a worker is told of a child. */
 class ChildLog extends StreamLog<RunChildResponse> {

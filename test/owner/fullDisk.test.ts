@@ -8,11 +8,11 @@ import { Reason } from "../../src/gen/talaria/reason/v1/reason.js";
 import { ConversationMessage, MessageRole } from "../../src/gen/talaria/types/v1/conversation.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { defineCommand } from "../../src/store/command.js";
-import type { ForeignWorker } from "../kit/foreignWorkers.js";
 import { writeHome } from "../kit/homeFiles.js";
 import { keepResult } from "../kit/keepResult.js";
 import { startTestGateway, type TestGateway } from "../kit/testGateway.js";
-import { refusalOf, sessionOf, type UpdateLog } from "../kit/turnClient.js";
+import { refusalOf, sessionOf } from "../kit/turnClient.js";
+import { beginRunningTurn } from "../kit/heldTurn.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { waitUntil } from "../kit/waitFor.js";
 
@@ -75,12 +75,7 @@ async function giveRoom({ context }: TestGateway): Promise<void> {
   await context.store.writer.execute(bound, MOST_PAGES);
 }
 
-async function begin(of: TestGateway): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
-  const run = of.client.run("foreign", "hello");
-  const worker = await workers.next();
-  await worker.running();
-  return { run, worker };
-}
+const begin = (of: TestGateway) => beginRunningTurn(of, workers);
 
 /** Longer than a page, so that it needs one that is free. */
 const LONG = "long ".repeat(10_000);

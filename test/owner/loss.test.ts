@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 
-import { isAlive, readProcess } from "../../src/base/processTable.js";
-import type { ForeignWorker } from "../kit/foreignWorkers.js";
-import { sessionOf, type UpdateLog } from "../kit/turnClient.js";
+import { sessionOf } from "../kit/turnClient.js";
+import { beginRunningTurn, beginTurn } from "../kit/heldTurn.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
+import { processGone } from "../kit/useServe.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
 import { waitUntil } from "../kit/waitFor.js";
 
@@ -22,18 +22,8 @@ const gateway = useTestGateway({
   poolSize: 1,
 });
 
-async function begin(agent = "foreign"): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
-  const run = gateway().client.run(agent, "hello");
-  return { run, worker: await workers.next() };
-}
-
-async function beginRunning(agent = "foreign"): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
-  const turn = await begin(agent);
-  await turn.worker.running();
-  return turn;
-}
-
-const gone = (pid: number): Promise<void> => waitUntil(`${String(pid)} is gone`, () => !isAlive(readProcess(pid)));
+const begin = (agent?: string) => beginTurn(gateway(), workers, agent);
+const beginRunning = (agent?: string) => beginRunningTurn(gateway(), workers, agent);
 
 test("F21 a worker that crashes is told by its exit, and the session goes on", async () => {
   const { client } = gateway();
@@ -57,14 +47,14 @@ test("SY-1 a worker whose stream ends without a result is lost although its proc
   const { run, worker } = await beginRunning();
   worker.end();
   expect((await run.outcome()).outcome).toBe("FAILED");
-  await gone(worker.launched.pid);
+  await processGone(worker.launched.pid);
 });
 
 test("TE-5 a connection that breaks is a loss, and nobody's wish to cancel", async () => {
   const { run, worker } = await beginRunning();
   worker.cut();
   expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason: "WORKER_LOST" });
-  await gone(worker.launched.pid);
+  await processGone(worker.launched.pid);
 });
 
 test("F1 a program that cannot be started, and one that leaves before hello, are failures that say so", async () => {
@@ -120,7 +110,7 @@ test("F23 a worker that does not leave after it has finished is ended; its sessi
   await worker.finishExecution(0n);
   worker.send({ $case: "finished", value: {} });
   expect((await run.outcome()).outcome).toBe("COMPLETED");
-  await gone(worker.launched.pid);
+  await processGone(worker.launched.pid);
 });
 
 test("OC-9 a turn over its limit is stopped for that reason", async () => {

@@ -4,7 +4,8 @@ import { AgentServiceService } from "../../src/gen/talaria/gateway/v1/agent_serv
 import { ApprovalChoice, ApprovalRequest, ClarifyRequest, PromptEnd } from "../../src/gen/talaria/types/v1/prompt.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
-import { refusalOf, sessionOf, type UpdateLog } from "../kit/turnClient.js";
+import { refusalOf, sessionOf } from "../kit/turnClient.js";
+import { beginRunningTurn } from "../kit/heldTurn.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
 
@@ -20,12 +21,7 @@ const gateway = useTestGateway({
   poolSize: 1,
 });
 
-async function beginRunning(): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
-  const run = gateway().client.run("foreign", "hello");
-  const worker = await workers.next();
-  await worker.running();
-  return { run, worker };
-}
+const beginRunning = () => beginRunningTurn(gateway(), workers);
 
 function approve(worker: ForeignWorker, promptId: string, request: Partial<ApprovalRequest> = {}): void {
   const value = { promptId, request: ApprovalRequest.fromPartial({ command: "rm", description: "", ...request }) };

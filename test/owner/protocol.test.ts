@@ -6,7 +6,8 @@ import { ConversationMessage, MessageRole } from "../../src/gen/talaria/types/v1
 import { reasonNumber } from "../../src/rpc/reasonNumber.js";
 import type { Reason } from "../../src/rpc/reasons.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
-import { type Ended, refusalOf, sessionOf, type UpdateLog } from "../kit/turnClient.js";
+import { type Ended, refusalOf, sessionOf } from "../kit/turnClient.js";
+import { beginRunningTurn, beginTurn } from "../kit/heldTurn.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
 
@@ -16,17 +17,10 @@ const gateway = useTestGateway({
 });
 
 /** Begins a turn with a worker in the test's hands. */
-async function begin(): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
-  const run = gateway().client.run("foreign", "hello");
-  return { run, worker: await workers.next() };
-}
+const begin = () => beginTurn(gateway(), workers);
 
 /** A turn whose worker has come to `running`. */
-async function beginRunning(): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
-  const turn = await begin();
-  await turn.worker.running();
-  return turn;
-}
+const beginRunning = () => beginRunningTurn(gateway(), workers);
 
 const append = (text: string): StoreOperation["operation"] & object => ({
   $case: "appendMessages",

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 
 import { TurnPhase } from "../../src/gen/talaria/gateway/v1/turn_service.js";
 import { ApprovalChoice } from "../../src/gen/talaria/types/v1/prompt.js";
-import { isAlive, readProcess } from "../../src/base/processTable.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
-import { refusalOf, sessionOf, type UpdateLog } from "../kit/turnClient.js";
+import { refusalOf, sessionOf } from "../kit/turnClient.js";
+import { beginTurn } from "../kit/heldTurn.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
+import { processGone } from "../kit/useServe.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
-import { waitUntil } from "../kit/waitFor.js";
 
 const workers = useForeignWorkers();
 const [node = "", relay = "", path = ""] = workers.command;
@@ -20,10 +20,7 @@ const gateway = useTestGateway({
   poolSize: 1,
 });
 
-async function begin(agent = "foreign"): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
-  const run = gateway().client.run(agent, "hello");
-  return { run, worker: await workers.next() };
-}
+const begin = (agent?: string) => beginTurn(gateway(), workers, agent);
 
 /** Shows that nothing of a turn is left in the way: its session runs the next input. */
 async function expectFree(sessionId: string, next: () => Promise<ForeignWorker> = () => workers.next()): Promise<void> {
@@ -33,8 +30,6 @@ async function expectFree(sessionId: string, next: () => Promise<ForeignWorker> 
   worker.result({ finalResponse: "free" });
   expect((await run.outcome()).answer).toBe("free");
 }
-
-const gone = (pid: number): Promise<void> => waitUntil(`${String(pid)} is gone`, () => !isAlive(readProcess(pid)));
 
 test("a running turn that is stopped ends interrupted; a repeated Stop says so", async () => {
   const { client } = gateway();
@@ -63,7 +58,7 @@ test.each(phases)("OW52 OW-R29 F13 F14 a turn stopped while its worker is only %
   await gateway().client.stop(executionId);
   expect(await run.outcome()).toMatchObject({ outcome: "INTERRUPTED", reason: "TURN_STOPPED", answer: "" });
   expect(run.kinds.filter((kind) => kind === "turnEnded")).toHaveLength(1);
-  await gone(worker.launched.pid);
+  await processGone(worker.launched.pid);
   await expectFree(await sessionOf(run));
 });
 
@@ -118,8 +113,8 @@ test("OW50 F16 OC-9 valid output and repeated Stops do not put the end off; the 
   expect(ended).toMatchObject({ outcome: "FAILED", reason: "TURN_STOP_TIMEOUT" });
   expect(worker.events.items.map(({ kind }) => kind)).toContain("sigterm");
   expect(performance.now() - begun).toBeLessThan(5_000);
-  await gone(worker.launched.pid);
-  await gone(child);
+  await processGone(worker.launched.pid);
+  await processGone(child);
   await expectFree(await sessionOf(run));
 });
 

@@ -8,7 +8,8 @@ import { ApprovalChoice, ClarifyRequest, PromptEnd } from "../../src/gen/talaria
 import { readStream } from "../../src/rpc/clients/readStream.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
 import { StreamLog } from "../kit/streamLog.js";
-import { refusalOf, sessionOf, type UpdateLog } from "../kit/turnClient.js";
+import { refusalOf, sessionOf } from "../kit/turnClient.js";
+import { beginRunningTurn, beginTurn } from "../kit/heldTurn.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
 import { processGone as gone } from "../kit/useServe.js";
@@ -29,16 +30,8 @@ const gateway = useTestGateway({
   budgets: { approvalMs: APPROVAL_MS, heartbeatMissedMs: 3_000, exitAfterFinishedMs: 600 },
 });
 
-async function begin(agent = "foreign"): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
-  const run = gateway().client.run(agent, "hello");
-  return { run, worker: await workers.next() };
-}
-
-async function beginRunning(agent = "foreign"): Promise<{ readonly run: UpdateLog; readonly worker: ForeignWorker }> {
-  const turn = await begin(agent);
-  await turn.worker.running();
-  return turn;
-}
+const begin = (agent?: string) => beginTurn(gateway(), workers, agent);
+const beginRunning = (agent?: string) => beginRunningTurn(gateway(), workers, agent);
 
 /** Keeps a worker's heart beating until the turn has ended. */
 function beat(worker: ForeignWorker, until: Promise<unknown>): void {
