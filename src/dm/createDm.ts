@@ -40,7 +40,7 @@ export interface DmOptions {
   /** Whether messages are accepted and sent at all. */
   readonly enabled: boolean;
   /** The open store; outlives this. */
-  readonly store: Pick<Store, "writer" | "reader">;
+  readonly store: Pick<Store, "writer" | "reader" | "homeKey">;
   readonly agents: AgentDirectory;
   readonly peers: PeerBook;
   /** Pin of this gateway's own key, which invites carry. */

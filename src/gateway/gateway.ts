@@ -5,6 +5,7 @@ import { systemClock } from "../base/clock.js";
 import { clientTokensPath } from "../base/clientTokens.js";
 import { loadGatewayConfig } from "../base/config/gatewayConfig.js";
 import { readAgents } from "../base/config/readAgents.js";
+import { measureDisk, type MeasureDisk } from "../base/diskUse.js";
 import { ensureHome } from "../base/ensureHome.js";
 import { homePaths, homeRoot } from "../base/home.js";
 import type { LogDestination } from "../base/logger.js";
@@ -33,7 +34,6 @@ import { gatewayServices } from "./gatewayServices.js";
 import { peerEntries } from "./messages/peerEntries.js";
 import { reapOrphans } from "./orphans/reapOrphans.js";
 import { loadReap } from "./orphans/waitForProcess.js";
-import { measureDisk, type MeasureDisk } from "./storage/diskUse.js";
 import { watchStorage } from "./storage/storageGuard.js";
 
 /** How {@link startGateway} is told where it is and what it runs on. */

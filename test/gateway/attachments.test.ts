@@ -62,11 +62,7 @@ test("a file that was uploaded reaches the worker with its digest, and goes with
       .equals(Buffer.from(given?.sha256 ?? [])),
   ).toBe(true);
   worker.result();
-  await worker.next("finish");
-  await worker.finishExecution(0n);
-  worker.send({ $case: "finished", value: {} });
-  worker.end();
-  worker.exit(0);
+  await worker.leave();
   const { turn } = await run.outcome();
   const held = () =>
     gateway().rows("SELECT 1 FROM sessions WHERE session_id = ? AND running_execution_id IS NOT NULL", turn.sessionId);

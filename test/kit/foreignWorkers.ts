@@ -195,6 +195,15 @@ export class ForeignWorker {
     return unaryCall(this.client, ExecutionStoreServiceService.finishExecution, { fence, lastSequence });
   }
 
+  /** Leaves as it should once its result was taken: at `finish` it ends its store stream, says that it has finished and exits. */
+  async leave(lastSequence = 0n): Promise<void> {
+    await this.next("finish");
+    await this.finishExecution(lastSequence);
+    this.send({ $case: "finished", value: {} });
+    this.end();
+    this.exit(0);
+  }
+
   /** Says that the turn runs. */
   ready(pid = this.launched.pid): void {
     this.send({ $case: "ready", value: { pid, model: "none" } });

@@ -53,11 +53,7 @@ class ChildLog extends StreamLog<RunChildResponse> {
 
 async function finish(worker: ForeignWorker, answer: string, interrupted = false): Promise<void> {
   worker.result({ finalResponse: answer, interrupted });
-  await worker.next("finish");
-  await worker.finishExecution(0n);
-  worker.send({ $case: "finished", value: {} });
-  worker.end();
-  worker.exit(0);
+  await worker.leave();
 }
 
 test("a call for the same child attaches to it again; leaving a call stops nothing; another task conflicts", async () => {

@@ -38,11 +38,7 @@ test("OW19 OW20 OW21 F7 TE-2 a drain refuses new turns while the running one wri
   });
   expect(written.replayed).toBe(false);
   worker.result({ finalResponse: "ended" });
-  await worker.next("finish");
-  await worker.finishExecution(1n);
-  worker.send({ $case: "finished", value: {} });
-  worker.end();
-  worker.exit(0);
+  await worker.leave(1n);
   expect(await run.outcome()).toMatchObject({ outcome: "COMPLETED", answer: "ended" });
   const texts = rows<{ text: string }>("SELECT text FROM messages WHERE session_id = ? ORDER BY row", sessionId);
   expect(texts.map(({ text }) => text)).toEqual(["first", "while draining", "ended"]);

@@ -136,11 +136,7 @@ test.each(["shell", "node"])(
     const { run, worker } = await begin(agent);
     await worker.running();
     worker.result({ finalResponse: "through" });
-    await worker.next("finish");
-    await worker.finishExecution(0n);
-    worker.send({ $case: "finished", value: {} });
-    worker.end();
-    worker.exit(0);
+    await worker.leave();
     const { turn, answer } = await run.outcome();
     expect(answer).toBe("through");
     expect(rowsOf("launches")).toBe(launches + 1);

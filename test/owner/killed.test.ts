@@ -114,11 +114,7 @@ const PLACES: Readonly<Record<string, Place>> = {
 async function finish(worker: ForeignWorker, finalResponse: string): Promise<void> {
   await worker.running();
   worker.result({ finalResponse });
-  await worker.next("finish");
-  await worker.finishExecution(0n);
-  worker.send({ $case: "finished", value: {} });
-  worker.end();
-  worker.exit(0);
+  await worker.leave();
 }
 
 /** The living members of the groups that a home's launches lead. */

@@ -32,11 +32,7 @@ test("a foreign worker that keeps the contract runs a turn to its end", async ()
   worker.say("from ");
   worker.say("afar");
   worker.result({ finalResponse: "from afar" });
-  await worker.next("finish");
-  await worker.finishExecution(0n);
-  worker.send({ $case: "finished", value: {} });
-  worker.end();
-  worker.exit(0);
+  await worker.leave();
   expect(await run.outcome()).toMatchObject({ outcome: "COMPLETED", answer: "from afar" });
   expect(run.text).toBe("from afar");
 });

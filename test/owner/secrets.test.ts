@@ -79,11 +79,7 @@ test("OW28 an execution's outbox is private, directly in its folder, and gone on
   expect(outbox?.directory).toBe(join(outboxesDir, executionId));
   expect(statSync(outbox?.directory ?? "").mode & 0o777).toBe(0o700);
   worker.result();
-  await worker.next("finish");
-  await worker.finishExecution(0n);
-  worker.send({ $case: "finished", value: {} });
-  worker.end();
-  worker.exit(0);
+  await worker.leave();
   await run.outcome();
   await waitUntil("the outbox is gone", () => !readdirSync(outboxesDir).includes(executionId));
 });

@@ -5,7 +5,7 @@ import { AdminServiceService } from "../../src/gen/talaria/gateway/v1/admin_serv
 import { Reason } from "../../src/gen/talaria/reason/v1/reason.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { createServeRooms } from "../../src/gateway/createServeRooms.js";
-import type { DiskUse } from "../../src/gateway/storage/diskUse.js";
+import type { DiskUse } from "../../src/base/diskUse.js";
 import { DISK_LOOK_MS } from "../../src/gateway/storage/storageGuard.js";
 import { send } from "../dm/calls.js";
 import { useGateway } from "../gateway/useGateway.js";

@@ -1,9 +1,9 @@
 import { readAgents } from "../../base/config/readAgents.js";
 import type { ConfigError } from "../../base/configError.js";
-import { homePaths, homeRoot } from "../../base/home.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
 import { exitCodeOf } from "../exitCodes.js";
+import { homeOf } from "../homeOf.js";
 
 /**
  * Reads the agents' folders as a gateway would, and names every mistake with its file, line, key and the nearest key.
@@ -12,7 +12,7 @@ import { exitCodeOf } from "../exitCodes.js";
  * @throws CliError where there is no such agent.
  */
 export async function agentsCheck(context: CommandContext, name: string | undefined): Promise<number | undefined> {
-  const { agentsDir } = homePaths(context.options.home ?? homeRoot(context.terminal.env));
+  const { agentsDir } = homeOf(context);
   const read = readAgents(agentsDir);
   const wanted = (one: { readonly name: string }): boolean => name === undefined || one.name === name;
   const agents = read.agents.filter(wanted);

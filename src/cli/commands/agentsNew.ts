@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { RuntimeKind } from "../../base/config/agentConfig.js";
-import { homePaths, homeRoot } from "../../base/home.js";
 import { parseAgentName } from "../../base/ids.js";
 import { agentFile, INSTRUCTIONS_FILE } from "../agents/agentFiles.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
+import { homeOf } from "../homeOf.js";
 
 /** An agent as typed. */
 export interface NewAgent {
@@ -20,7 +20,6 @@ export interface NewAgent {
  * @throws CliError where the name is none, or the folder is there.
  */
 export async function agentsNew(context: CommandContext, { name, runtime, title }: NewAgent): Promise<void> {
-  const { terminal, options } = context;
   if (parseAgentName(name) === undefined) {
     throw new CliError(
       "INVALID_FIELD",
@@ -28,7 +27,7 @@ export async function agentsNew(context: CommandContext, { name, runtime, title 
       "Use up to 64 of the characters a-z 0-9 _ -, beginning with a letter or a digit.",
     );
   }
-  const folder = join(homePaths(options.home ?? homeRoot(terminal.env)).agentsDir, name);
+  const folder = join(homeOf(context).agentsDir, name);
   if (existsSync(folder)) {
     throw new CliError("ALREADY_EXISTS", `${folder} exists already.`, "Choose another name, or edit its agent.yaml.");
   }

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 
 import { systemClock } from "../../base/clock.js";
-import { homePaths, homeRoot } from "../../base/home.js";
 import { backupHome } from "../../gateway/storage/backupHome.js";
 import { startProblem } from "../../gateway/startProblem.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
+import { homeOf } from "../homeOf.js";
 
 /** Writes the home into one file, whether or not it is served. @throws CliError NOT_FOUND, ALREADY_EXISTS and others. */
 export async function backup(context: CommandContext, file: string): Promise<void> {
-  const { root, database } = homePaths(context.options.home ?? homeRoot(context.terminal.env));
+  const { root, database } = homeOf(context);
   if (!existsSync(database)) {
     throw new CliError("NOT_FOUND", `There is no home that was served at ${root}.`, "Name it with --home.");
   }

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 
 import type { ConfigError } from "../../base/configError.js";
-import { homePaths, homeRoot } from "../../base/home.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
 import { effectiveConfig } from "../config/effectiveConfig.js";
 import { homeProblems } from "../config/homeProblems.js";
 import { exitCodeOf } from "../exitCodes.js";
+import { homeOf } from "../homeOf.js";
 import { table } from "../render/table.js";
 
 /**
@@ -15,7 +15,8 @@ import { table } from "../render/table.js";
  */
 export async function configCheck(context: CommandContext): Promise<number | undefined> {
   const paths = existingHome(context);
-  const { gateway, agents, usableAgents } = homeProblems(paths);
+  const { gateway, agents, usable } = homeProblems(paths);
+  const usableAgents = usable.length;
   const problems = [...gateway, ...agents];
   context.print({ home: paths.root, valid: problems.length === 0, usableAgents, problems: problems.map(shown) }, () =>
     problems.length === 0
@@ -46,9 +47,9 @@ function shown({ file, line, key, problem, hint }: ConfigError) {
   return { file, line, key, problem, hint };
 }
 
-function existingHome({ options, terminal }: CommandContext) {
-  const paths = homePaths(options.home ?? homeRoot(terminal.env));
+function existingHome(context: CommandContext) {
+  const paths = homeOf(context);
   if (existsSync(paths.root)) return paths;
-  const make = options.home === undefined ? "talaria init" : `talaria init --home ${paths.root}`;
+  const make = context.options.home === undefined ? "talaria init" : `talaria init --home ${paths.root}`;
   throw new CliError("NOT_FOUND", `There is no home at ${paths.root}.`, `Make one with: ${make}`);
 }

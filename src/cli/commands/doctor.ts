@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 
 import { systemClock } from "../../base/clock.js";
 import { loadGatewayConfig, type GatewayConfig } from "../../base/config/gatewayConfig.js";
-import { readAgents } from "../../base/config/readAgents.js";
 import { ConfigError } from "../../base/configError.js";
 import { homePaths, homeRoot } from "../../base/home.js";
 import { AdminServiceService } from "../../gen/talaria/gateway/v1/admin_service.js";
@@ -43,22 +42,21 @@ async function examine(context: CommandContext, offline: boolean): Promise<reado
   const wrong = homeProblems(homePaths(root));
   const config = wrong.gateway.length === 0 ? loadGatewayConfig(homePaths(root).configFile) : undefined;
   const paths = homePaths(root, config?.runDir);
-  const { agents } = readAgents(paths.agentsDir);
   const running = await findGateway(context);
   const nowMs = systemClock.now();
   return [
     checkNode(process.versions.node),
     ...checkHome(paths, process.getuid?.()),
     checkSockets(paths),
-    checkDisk(root),
+    await checkDisk(root),
     checkClock(paths, nowMs),
     ...[...wrong.gateway, ...wrong.agents].map((error) =>
       problem("configuration", error.message, "talaria config check names every problem."),
     ),
     ...(config === undefined ? [] : await checkPorts(config, running.listening)),
     ...checkCertificates(paths, config === undefined ? [] : certificateFiles(config, paths.root), nowMs),
-    ...checkAgents(agents, env),
-    ...(offline ? [skipped("endpoints", "Not tried.")] : await checkEndpoints(agents, env)),
+    ...checkAgents(wrong.usable, env),
+    ...(offline ? [skipped("endpoints", "Not tried.")] : await checkEndpoints(wrong.usable, env)),
     ...running.findings,
   ];
 }

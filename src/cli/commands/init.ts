@@ -3,15 +3,15 @@ import { join } from "node:path";
 
 import { ensureHome } from "../../base/ensureHome.js";
 import { HomeError } from "../../base/homeError.js";
-import { homePaths, homeRoot } from "../../base/home.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
 import { FIRST_AGENT, FIRST_CONFIG, FIRST_INSTRUCTIONS } from "../config/firstFiles.js";
+import { homeOf } from "../homeOf.js";
 
 /** Makes a home with a configuration that explains itself and one agent that needs no key. @throws CliError where there is one. */
 export async function init(context: CommandContext): Promise<void> {
-  const { terminal, options } = context;
-  const paths = homePaths(options.home ?? homeRoot(terminal.env));
+  const { options } = context;
+  const paths = homeOf(context);
   const agent = join(paths.agentsDir, "main");
   for (const found of [paths.configFile, paths.database]) {
     if (!existsSync(found)) continue;

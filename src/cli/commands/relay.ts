@@ -3,7 +3,6 @@ import { join } from "node:path";
 
 import { systemClock } from "../../base/clock.js";
 import { loadGatewayConfig, type GatewayConfig } from "../../base/config/gatewayConfig.js";
-import { homePaths, homeRoot } from "../../base/home.js";
 import { createLogger } from "../../base/logger.js";
 import { startConnector } from "../../connector/connector.js";
 import { openIdentity } from "../../rpc/tls/identityKey.js";
@@ -12,6 +11,7 @@ import { parsePin } from "../../rpc/tls/pin.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
 import { EXIT_INTERRUPTED } from "../exitCodes.js";
+import { homeOf } from "../homeOf.js";
 
 /** Where the connector goes to. */
 export interface RelayConnectOptions {
@@ -45,8 +45,7 @@ export async function relayConnect(context: CommandContext, { hub, pin: pinText 
   }
   if (!HUB.test(hub))
     throw new CliError("INVALID_FIELD", "The hub must be host:port.", "Example: --hub example.org:7421");
-  const { terminal, options } = context;
-  const paths = homePaths(options.home ?? homeRoot(terminal.env));
+  const paths = homeOf(context);
   const config = loadGatewayConfig(paths.configFile);
   mkdirSync(paths.root, { recursive: true, mode: 0o700 });
   const identity = await openIdentity(paths.root, systemClock.now());

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 
 import { systemClock } from "../../base/clock.js";
-import { homePaths, homeRoot } from "../../base/home.js";
 import { restoreHome } from "../../gateway/storage/restoreHome.js";
 import { startProblem } from "../../gateway/startProblem.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
+import { homeOf } from "../homeOf.js";
 
 /** Makes a home out of a backup. @throws CliError NOT_FOUND, FAILED_PRECONDITION and others; then there is no home. */
 export async function restore(context: CommandContext, file: string): Promise<void> {
-  const { root } = homePaths(context.options.home ?? homeRoot(context.terminal.env));
+  const { root } = homeOf(context);
   if (!existsSync(file))
     throw new CliError("NOT_FOUND", `There is no ${file}.`, "Name a file that talaria backup has made.");
   const restored = await restoreHome(file, root, systemClock.now()).catch((caught: unknown) => {

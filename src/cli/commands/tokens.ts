@@ -10,15 +10,15 @@ import {
 } from "../../base/clientTokens.js";
 import { systemClock } from "../../base/clock.js";
 import { loadGatewayConfig } from "../../base/config/gatewayConfig.js";
-import { homePaths, homeRoot } from "../../base/home.js";
 import { systemRandom } from "../../base/random.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
+import { homeOf } from "../homeOf.js";
 import { table } from "../render/table.js";
 
 /** The token file of the home. A running gateway looks at it at every call, so a change holds at once. */
 function tokensFile(context: CommandContext): string {
-  const { root, configFile } = homePaths(context.options.home ?? homeRoot(context.terminal.env));
+  const { root, configFile } = homeOf(context);
   return clientTokensPath(root, loadGatewayConfig(configFile).clientTokensFile);
 }
 

@@ -3,6 +3,7 @@ import { createElement } from "react";
 
 import { systemClock } from "../../base/clock.js";
 import { createDeferred } from "../../base/deferred.js";
+import { pause } from "../../base/pause.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
@@ -22,13 +23,15 @@ export async function top(context: CommandContext): Promise<void> {
   if (!terminal.canAsk) {
     throw new CliError("FAILED_PRECONDITION", "talaria top needs a terminal.", "Use talaria status --json in scripts.");
   }
-  const left = createDeferred<void>();
+  const leave = new AbortController();
+  const failed = createDeferred<never>();
+  failed.promise.catch(() => undefined);
   const link: { gateway?: GatewayClient } = {};
   const gateway = async (): Promise<GatewayClient> =>
     (link.gateway ??= await connectGateway(endpointOf(context.options, terminal.env), terminal.env));
   const store = createTopStore((action: TopAction) => {
-    if (action.kind === "quit") left.resolve();
-    else perform(action).catch(left.reject);
+    if (action.kind === "quit") leave.abort();
+    else perform(action).catch(failed.reject);
   });
   const perform = async (action: Exclude<TopAction, { kind: "quit" }>): Promise<void> => {
     try {
@@ -50,16 +53,12 @@ export async function top(context: CommandContext): Promise<void> {
   };
   const screen = render(createElement(TopScreen, { store }), { exitOnCtrlC: false, patchConsole: false });
   try {
-    const later = (): Promise<boolean> =>
-      new Promise((resolve) =>
-        systemClock.after(EVERY_MS, () => {
-          resolve(false);
-        }),
-      );
-    const leaving = left.promise.then(() => true);
-    do await look();
-    while (!(await Promise.race([leaving, later()])));
+    while (!leave.signal.aborted) {
+      await look();
+      await Promise.race([pause(systemClock, EVERY_MS, leave.signal), failed.promise]);
+    }
   } finally {
+    leave.abort();
     screen.unmount();
     link.gateway?.close();
   }

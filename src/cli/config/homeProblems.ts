@@ -1,3 +1,4 @@
+import type { AgentConfig } from "../../base/config/agentConfig.js";
 import { gatewayConfigSchema } from "../../base/config/gatewayConfig.js";
 import { checkYamlFile } from "../../base/config/loadYaml.js";
 import { readAgents } from "../../base/config/readAgents.js";
@@ -8,8 +9,8 @@ import type { HomePaths } from "../../base/home.js";
 export interface HomeProblems {
   readonly gateway: readonly ConfigError[];
   readonly agents: readonly ConfigError[];
-  /** How many agents can be used. */
-  readonly usableAgents: number;
+  /** The agents that can be used. */
+  readonly usable: readonly AgentConfig[];
 }
 
 /** Reads every file of a home as a gateway would, and names everything that is wrong. */
@@ -19,6 +20,6 @@ export function homeProblems(paths: Pick<HomePaths, "configFile" | "agentsDir">)
   return {
     gateway: gateway.kind === "invalid" ? gateway.problems : [],
     agents: [...problems, ...invalid.flatMap((agent) => agent.problems)],
-    usableAgents: agents.length,
+    usable: agents,
   };
 }

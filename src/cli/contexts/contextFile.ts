@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
 import { ConfigError } from "../../base/configError.js";
+import { replaceFile } from "../replaceFile.js";
 
 /** A gateway under a name. */
 export interface GatewayContext {
@@ -81,12 +82,5 @@ function isText(value: unknown): boolean {
 /** Replaces the contexts, in a file that its owner alone may read, in a directory of the same kind where there was none. */
 export function writeContexts(file: string, contexts: Contexts): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const temporary = `${file}.${String(process.pid)}`;
-  try {
-    writeFileSync(temporary, `${JSON.stringify(contexts, undefined, 2)}\n`, { mode: 0o600 });
-    chmodSync(temporary, 0o600);
-    renameSync(temporary, file);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
+  replaceFile(file, `${JSON.stringify(contexts, undefined, 2)}\n`);
 }

@@ -1,5 +1,6 @@
-import { statfsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 
+import { DISK_LIMIT, type DiskUse, measureDisk, type MeasureDisk, shareInUse } from "../../base/diskUse.js";
 import type { HomePaths } from "../../base/home.js";
 import { type Finding, ok, problem, skipped, warning } from "./finding.js";
 
@@ -7,7 +8,7 @@ import { type Finding, ok, problem, skipped, warning } from "./finding.js";
 const OLDEST_NODE = [20, 19] as const;
 
 /** Use of the home's disk from which on new work is refused, and from which on it is near, in per cent. */
-const DISK_FULL_PERCENT = 95;
+const DISK_FULL_PERCENT = DISK_LIMIT * 100;
 const DISK_NEAR_PERCENT = 90;
 
 /** A clock before this was never set: the day on which this was written is later. */
@@ -25,20 +26,18 @@ export function checkNode(version: string): Finding {
   return problem("node", `Node ${version} is too old.`, `Install Node ${needed} or later.`);
 }
 
-/** Whether the disk of a home has room. @param read gives the file system's numbers, in blocks. */
-export function checkDisk(
-  root: string,
-  read: (path: string) => { readonly bsize: number; readonly blocks: number; readonly bavail: number } = statfsSync,
-): Finding {
-  let found;
+/** Whether the disk of a home has room, by the gateway's own measure. */
+export async function checkDisk(root: string, measure: MeasureDisk = measureDisk): Promise<Finding> {
+  let found: DiskUse;
   try {
-    found = read(root);
+    found = await measure(root);
   } catch (error) {
     return skipped("disk", `The file system of ${root} cannot be read: ${codeOf(error)}.`);
   }
-  if (found.blocks === 0) return skipped("disk", `The file system of ${root} does not say how large it is.`);
-  const used = Math.round((1 - found.bavail / found.blocks) * 100);
-  const free = `${String(Math.round((found.bavail * found.bsize) / 1024 ** 2))} MiB free`;
+  if (found.usedBytes + found.freeBytes === 0)
+    return skipped("disk", `The file system of ${root} does not say how large it is.`);
+  const used = Math.round(shareInUse(found) * 100);
+  const free = `${String(Math.round(found.freeBytes / 1024 ** 2))} MiB free`;
   if (used >= DISK_FULL_PERCENT) {
     return problem("disk", `The disk of ${root} is ${String(used)} % full, ${free}.`, "Free space, or move the home.");
   }

@@ -1,9 +1,8 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
-
 import type { Turn } from "../../gen/talaria/gateway/v1/turn_service.js";
 import { turnOutcomeToJSON, Usage } from "../../gen/talaria/types/v1/result.js";
 import { reasonOfNumber } from "../../rpc/reasons.js";
 import { shortName } from "../render/names.js";
+import { replaceFile } from "../replaceFile.js";
 
 /** What a turn has used, for programs that keep accounts. */
 export function usageOf(turn: Turn): Readonly<Record<string, unknown>> {
@@ -20,13 +19,7 @@ export function usageOf(turn: Turn): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Writes {@link usageOf} as JSON by renaming, so that whoever reads meanwhile sees a whole file. @throws errors of the system. */
+/** Writes {@link usageOf} as JSON. @throws errors of the system. */
 export function writeUsageFile(file: string, turn: Turn): void {
-  const temporary = `${file}.${String(process.pid)}`;
-  try {
-    writeFileSync(temporary, `${JSON.stringify(usageOf(turn), undefined, 2)}\n`, { mode: 0o600 });
-    renameSync(temporary, file);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
+  replaceFile(file, `${JSON.stringify(usageOf(turn), undefined, 2)}\n`);
 }

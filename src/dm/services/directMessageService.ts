@@ -6,6 +6,7 @@ import type { Random } from "../../base/random.js";
 import { DirectMessageServiceService } from "../../gen/talaria/dm/v1/direct_message_service.js";
 import { implementService, type ServiceImplementation } from "../../rpc/harness/implementService.js";
 import { defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
+import { createPageTokens, cutPage, pageSizeOf } from "../../rpc/pageToken.js";
 import type { ClientPrincipal, Principal } from "../../rpc/principal.js";
 import { invalidField, reasonError } from "../../rpc/rpcError.js";
 import { cancelDelivery } from "../../store/deliveries/cancelDelivery.js";
@@ -23,13 +24,12 @@ import { relayLifeMs } from "../relay/relayLife.js";
 import type { Transport } from "../transports/transport.js";
 import { toDelivery } from "../wire/deliveryWire.js";
 import { storedState } from "../wire/stateWire.js";
-import { pageToken, placeOfToken } from "./pageToken.js";
 import { watchDelivery } from "./watchDelivery.js";
 
 /** What the client-facing service needs. */
 export interface DirectMessageServiceOptions {
   readonly door: Door;
-  readonly store: Pick<Store, "writer" | "reader">;
+  readonly store: Pick<Store, "writer" | "reader" | "homeKey">;
   readonly hub: DeliveryHub;
   readonly turns: TurnPort;
   readonly transports: readonly Transport[];
@@ -42,6 +42,7 @@ export interface DirectMessageServiceOptions {
 /** Serves direct messages to clients. */
 export function createDirectMessageService(options: DirectMessageServiceOptions): ServiceImplementation {
   const { door, store, hub } = options;
+  const tokens = createPageTokens(store.homeKey);
   return implementService(DirectMessageServiceService, {
     sendDirectMessage: defineUnary({
       async handle(request, { principal }) {
@@ -69,13 +70,14 @@ export function createDirectMessageService(options: DirectMessageServiceOptions)
     listDeliveries: defineUnary({
       async handle(request, { principal }) {
         const client = clientOf(principal);
-        const limit = request.pageSize === 0 ? LIMITS.pageSize : request.pageSize;
+        const limit = pageSizeOf(request.pageSize);
         if (limit > LIMITS.pageSizeMax)
           throw invalidField("page_size", `must be at most ${String(LIMITS.pageSizeMax)}`);
-        const beforeSequence = placeOfToken(request.pageToken);
+        const list = ["deliveries", request.agent, request.gateway, ...[...request.states].sort()];
+        const place = tokens.read(list, request.pageToken);
         const rows = listDeliveries(store.reader, {
           limit: limit + 1,
-          ...(beforeSequence === undefined ? {} : { beforeSequence }),
+          ...(place === undefined ? {} : { beforeSequence: Number(place[0]) }),
           states: request.states.map((state, index) => {
             const stored = storedState(state);
             if (stored === undefined) throw invalidField(`states[${String(index)}]`, "is not a known state");
@@ -85,11 +87,10 @@ export function createDirectMessageService(options: DirectMessageServiceOptions)
           gateway: request.gateway,
           ...(client.role === "client" ? { scope: scopeOf(client) } : {}),
         });
-        const page = rows.slice(0, limit);
-        const last = page.at(-1);
+        const { page, last } = cutPage(rows, limit);
         return {
           deliveries: page.map((row) => ({ ...toDelivery(row, lanePosition(store.reader, row)), body: "" })),
-          nextPageToken: rows.length > limit && last !== undefined ? pageToken(last.sequence) : "",
+          nextPageToken: last === undefined ? "" : tokens.make(list, [last.sequence]),
         };
       },
     }),

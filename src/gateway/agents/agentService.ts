@@ -13,7 +13,7 @@ import { botChatOf } from "../../store/queries/sessions.js";
 import type { Queryable } from "../../store/sql.js";
 import { revokeGrant } from "../../store/turns/revokeGrant.js";
 import { agentField, lineField, pageSizeField, pageTokenField, requestIdField } from "../edge/fields.js";
-import { cutPage, createPageTokens, pageSizeOf } from "../edge/pageToken.js";
+import { cutPage, createPageTokens, pageSizeOf } from "../../rpc/pageToken.js";
 import { toTimestamp } from "../../rpc/wire/times.js";
 import type { GatewayContext } from "../gatewayContext.js";
 import type { DmRoom } from "../ports.js";

@@ -20,7 +20,7 @@ import {
   type SessionRequest,
   type SessionRequestOutcome,
 } from "../../store/turns/sessionRequests.js";
-import { cutPage, createPageTokens, pageSizeOf } from "../edge/pageToken.js";
+import { cutPage, createPageTokens, pageSizeOf } from "../../rpc/pageToken.js";
 import { clientPrincipal } from "../edge/principal.js";
 import type { GatewayContext } from "../gatewayContext.js";
 import type { OwnerRoom } from "../ports.js";

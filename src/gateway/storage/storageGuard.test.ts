@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 
 import { silentLogger } from "../../base/logger.js";
 import { FakeClock } from "../../base/testing/fakeClock.js";
-import type { DiskUse } from "./diskUse.js";
-import { measureDisk, shareInUse } from "./diskUse.js";
+import type { DiskUse } from "../../base/diskUse.js";
+import { measureDisk, shareInUse } from "../../base/diskUse.js";
 import { DISK_LOOK_MS, watchStorage } from "./storageGuard.js";
 
 const LOG = silentLogger();

@@ -1,11 +1,9 @@
 import type { Clock } from "../../base/clock.js";
+import { DISK_LIMIT, type MeasureDisk, shareInUse } from "../../base/diskUse.js";
 import type { Logger } from "../../base/logger.js";
 import { RpcError } from "../../rpc/rpcError.js";
-import { type MeasureDisk, shareInUse } from "./diskUse.js";
 import { hasAdmittedWork } from "./hasAdmittedWork.js";
 
-/** From this part of the disk in use no work is taken: what runs needs the rest for its end. */
-export const DISK_LIMIT = 0.95;
 /** Between two looks at the disk, milliseconds. */
 export const DISK_LOOK_MS = 5_000;
 

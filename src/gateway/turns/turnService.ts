@@ -21,7 +21,7 @@ import { cancelInput } from "../../store/turns/cancelInput.js";
 import { executionRow } from "../../store/turns/executionRow.js";
 import { listOpenPrompts } from "../../store/turns/promptRow.js";
 import { clientPrincipal } from "../edge/principal.js";
-import { cutPage, createPageTokens, pageSizeOf } from "../edge/pageToken.js";
+import { cutPage, createPageTokens, pageSizeOf } from "../../rpc/pageToken.js";
 import {
   acknowledgeSchema,
   answerPromptSchema,

@@ -1,9 +1,9 @@
 import { systemRandom } from "../../../base/random.js";
-import type { ConversationMessage } from "../../../gen/talaria/types/v1/conversation.js";
 import type { ClientConnection, ContentBlock, InitializeResponse, PromptResponse } from "../../packages/acpPackages.js";
 import type { TurnContext } from "../../turnContext.js";
-import { inputRowOf } from "../openai/promptOf.js";
-import { readImages } from "../openai/readImages.js";
+import { inputRowOf } from "../conversation/inputRowOf.js";
+import { readImages } from "../conversation/readImages.js";
+import { readRows } from "../conversation/readRows.js";
 import type { RuntimeAnswer, RuntimeFailure } from "../runtime.js";
 import { AgentFailure, failureOf } from "./agentFailure.js";
 import { AgentFiles } from "./agentFiles.js";
@@ -182,8 +182,7 @@ async function answered<Result>(
 
 async function promptOf({ assignment, store }: TurnContext, about: InitializeResponse): Promise<ContentBlock[]> {
   const { policy, input, executionId, rosterInstructions } = assignment;
-  const rows: ConversationMessage[] = [];
-  for await (const { messages } of store.readConversation()) rows.push(...messages);
+  const rows = await readRows(store);
   const inputRow = inputRowOf({ rows, executionId, attempt: input.attempt });
   const text = agentPrompt({
     instructions: [policy.instructions, rosterInstructions, policy.ephemeralInstructions],

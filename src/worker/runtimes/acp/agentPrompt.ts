@@ -1,5 +1,6 @@
 import type { ConversationMessage } from "../../../gen/talaria/types/v1/conversation.js";
-import { renderRows } from "../openai/renderRows.js";
+import { inputText } from "../conversation/inputText.js";
+import { renderRows } from "../conversation/renderRows.js";
 
 /** What a prompt is made from. */
 export interface AgentPromptParts {
@@ -21,7 +22,7 @@ const CONVERSATION_UNITS = 200_000;
  */
 export function agentPrompt({ instructions, rows, attribution, text }: AgentPromptParts): string {
   const standing = instructions.filter((section) => section !== "").join("\n\n");
-  const input = attribution === "" ? text : `${attribution}\n${text}`;
+  const input = inputText({ attribution, text });
   const sections = [
     ...(standing === "" ? [] : [`# Instructions\n\n${standing}`]),
     ...(rows.length === 0 ? [] : [`# The conversation so far\n\n${renderRows(rows, CONVERSATION_UNITS)}`]),

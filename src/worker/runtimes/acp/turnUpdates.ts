@@ -4,11 +4,9 @@ import { cutToBytes } from "../../../base/toolPayload.js";
 import { ConversationMessage, MessageRole } from "../../../gen/talaria/types/v1/conversation.js";
 import type { SessionUpdate, ToolCallUpdate } from "../../packages/acpPackages.js";
 import { DeltaChannel, type TurnContext } from "../../turnContext.js";
+import { ROW_BOUNDS } from "../conversation/rowBounds.js";
 import { textOfBlock, toolResult, toolView, type ToolView } from "./toolView.js";
 
-/** Longest text of a row and longest arguments of a call, bytes. Source: ConversationMessage. */
-const TEXT_BYTES = 1_048_576;
-const ARGUMENT_BYTES = 262_144;
 /** Bytes of updates that wait before the agent is no longer read. */
 const WAITING_BYTES = 262_144;
 
@@ -149,16 +147,16 @@ export class TurnUpdates {
   /** Writes the call and its result down, with what was said before it. */
   async #keep(id: string, view: ToolView, result: string): Promise<void> {
     const json = JSON.stringify(view.arguments);
-    const argumentsJson = Buffer.byteLength(json) > ARGUMENT_BYTES ? "{}" : json;
+    const argumentsJson = Buffer.byteLength(json) > ROW_BOUNDS.argumentBytes ? "{}" : json;
     const asked = ConversationMessage.fromPartial({
       role: MessageRole.MESSAGE_ROLE_ASSISTANT,
-      text: cutToBytes(toWellFormed(this.#text), TEXT_BYTES),
-      reasoning: cutToBytes(toWellFormed(this.#reasoning), TEXT_BYTES),
+      text: cutToBytes(toWellFormed(this.#text), ROW_BOUNDS.textBytes),
+      reasoning: cutToBytes(toWellFormed(this.#reasoning), ROW_BOUNDS.textBytes),
       toolCalls: [{ toolCallId: id, name: view.name, argumentsJson }],
     });
     const answered = ConversationMessage.fromPartial({
       role: MessageRole.MESSAGE_ROLE_TOOL,
-      text: cutToBytes(result, TEXT_BYTES),
+      text: cutToBytes(result, ROW_BOUNDS.textBytes),
       toolCallId: id,
       toolName: view.name,
     });

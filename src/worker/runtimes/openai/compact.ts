@@ -1,11 +1,11 @@
 import { cutToCodePoints, toWellFormed } from "../../../base/codePoints.js";
 import { RpcError } from "../../../rpc/rpcError.js";
 import type { TurnStore } from "../../turnContext.js";
+import { renderRows } from "../conversation/renderRows.js";
 import type { ModelCaller } from "./modelCaller.js";
 import type { ModelFailure } from "./modelFailure.js";
 import type { CompactionRange } from "./planCompaction.js";
 import { recordAuxiliary, type AuxiliaryCalls } from "./recordAuxiliary.js";
-import { renderRows } from "./renderRows.js";
 
 /** How a compaction ended. */
 export type Compacted =

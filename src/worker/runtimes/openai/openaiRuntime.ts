@@ -3,12 +3,11 @@ import { ReasoningEffort } from "../../../gen/talaria/types/v1/policy.js";
 import { RpcError } from "../../../rpc/rpcError.js";
 import { createToolSet } from "../../tools/toolSet.js";
 import type { TurnContext } from "../../turnContext.js";
+import { readImages, type InputImage } from "../conversation/readImages.js";
 import type { Runtime, RuntimeAnswer } from "../runtime.js";
 import { CallBudget } from "./callBudget.js";
 import { ModelCaller, type ModelCallerOptions } from "./modelCaller.js";
 import { openModelEndpoint, type ModelEndpoint } from "./modelEndpoint.js";
-import type { PromptImage } from "./promptOf.js";
-import { readImages } from "./readImages.js";
 import { AuxiliaryCalls } from "./recordAuxiliary.js";
 import { runTurn } from "./runTurn.js";
 import { nameSession, wantsTitle } from "./sessionTitle.js";
@@ -56,7 +55,7 @@ async function run(context: TurnContext, endpoints: Endpoints, random: Random): 
   const budget = new CallBudget(policy.limits?.maxModelCalls ?? 0);
   const auxiliary = new AuxiliaryCalls();
   const parts = { ...callerParts(context, endpoints, random, context.signal), budget };
-  let images: readonly PromptImage[];
+  let images: readonly InputImage[];
   try {
     images = await readImages(input.attachments);
   } catch (error) {

@@ -2,30 +2,20 @@ import { AuthorKind } from "../../../gen/talaria/types/v1/author.js";
 import { MessageRole, type ConversationMessage } from "../../../gen/talaria/types/v1/conversation.js";
 import type { PrefillMessage } from "../../../gen/talaria/types/v1/policy.js";
 import type { ChatMessage, ChatPrompt } from "../../packages/modelPackages.js";
+import { inputRowOf, type InputFacts } from "../conversation/inputRowOf.js";
+import type { InputImage } from "../conversation/readImages.js";
 import { joinUserMessages } from "./joinUserMessages.js";
 import { pairToolCalls, type PairedRow } from "./pairToolCalls.js";
 
-/** An image of the turn's input. */
-export interface PromptImage {
-  readonly mediaType: string;
-  readonly data: Uint8Array;
-}
-
 /** What a request is made from. */
-export interface PromptParts {
+export interface PromptParts extends InputFacts {
   /** Sections of the system prompt; empty ones are left out. */
   readonly instructions: readonly string[];
   /** Rows put before the conversation. */
   readonly prefill: readonly PrefillMessage[];
-  /** The transcript, with or without its compacted rows. */
-  readonly rows: readonly ConversationMessage[];
-  /** The execution whose input is answered. */
-  readonly executionId: string;
-  /** Which attempt at the input this is, from 1. */
-  readonly attempt: number;
   /** The input with its attribution, as the model is to read it. */
   readonly text: string;
-  readonly images: readonly PromptImage[];
+  readonly images: readonly InputImage[];
 }
 
 type UserContent = Extract<ChatMessage, { role: "user" }>["content"];
@@ -53,14 +43,6 @@ export function promptOf(parts: PromptParts): ChatPrompt {
   const last = messages.at(-1);
   if (last?.role === "assistant") messages.push(note("[The answer above was broken off. Go on from there.]"));
   return joinUserMessages(messages);
-}
-
-/** The row of the input that is answered; undefined where a summary stands for it. An attempt after the first writes none anew. */
-export function inputRowOf({ rows, executionId, attempt }: Pick<PromptParts, "rows" | "executionId" | "attempt">) {
-  const isUser = ({ role, compacted }: ConversationMessage): boolean =>
-    role === MessageRole.MESSAGE_ROLE_USER && !compacted;
-  const own = rows.find((row) => isUser(row) && row.executionId === executionId);
-  return own ?? (attempt > 1 ? rows.findLast(isUser) : undefined);
 }
 
 function splitRows(parts: PromptParts): {

@@ -4,6 +4,9 @@ import { DeltaChannel } from "../../../gen/talaria/types/v1/event.js";
 import type { ChatTool } from "../../packages/modelPackages.js";
 import type { Tool } from "../../tools/tool.js";
 import type { TurnContext } from "../../turnContext.js";
+import { inputRowOf } from "../conversation/inputRowOf.js";
+import { inputText } from "../conversation/inputText.js";
+import type { InputImage } from "../conversation/readImages.js";
 import type { RuntimeAnswer, RuntimeFailure } from "../runtime.js";
 import { answerFacts } from "./answerFacts.js";
 import type { CallBudget } from "./callBudget.js";
@@ -11,7 +14,7 @@ import { compactRows } from "./compact.js";
 import type { Asked, ModelCaller } from "./modelCaller.js";
 import type { ModelEndpoint } from "./modelEndpoint.js";
 import { planCompaction } from "./planCompaction.js";
-import { inputRowOf, promptOf, type PromptImage, type PromptParts } from "./promptOf.js";
+import { promptOf, type PromptParts } from "./promptOf.js";
 import type { AuxiliaryCalls } from "./recordAuxiliary.js";
 import type { Answer, AnswerProgress, AnswerSinks } from "./streamAnswer.js";
 import { runToolRound } from "./toolRound.js";
@@ -28,7 +31,7 @@ export interface TurnWork {
   readonly auxiliary: AuxiliaryCalls;
   readonly budget: CallBudget;
   readonly tools: readonly Tool[];
-  readonly images: readonly PromptImage[];
+  readonly images: readonly InputImage[];
 }
 
 const LAST_CALL = "[This is the last request of this turn: no tool can be called any more. Answer with what you have.]";
@@ -181,7 +184,7 @@ class TurnLoop {
       rows: this.#transcript.rows,
       executionId,
       attempt: input.attempt,
-      text: input.attribution === "" ? input.text : `${input.attribution}\n${input.text}`,
+      text: inputText(input),
       images: this.#work.images,
     };
   }

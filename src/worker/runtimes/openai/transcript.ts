@@ -2,13 +2,11 @@ import { toWellFormed } from "../../../base/codePoints.js";
 import { cutToBytes } from "../../../base/toolPayload.js";
 import { ConversationMessage, MessageRole } from "../../../gen/talaria/types/v1/conversation.js";
 import type { TurnStore } from "../../turnContext.js";
+import { readRows } from "../conversation/readRows.js";
+import { ROW_BOUNDS } from "../conversation/rowBounds.js";
 import type { CallResult } from "./toolRound.js";
 import type { RequestedCall } from "./streamAnswer.js";
 
-/** Longest text of a row, bytes. Source: ConversationMessage. */
-const TEXT_BYTES = 1_048_576;
-/** Longest arguments of a call, bytes. */
-const ARGUMENT_BYTES = 262_144;
 /** Longest id that is kept, UTF-16 units; the contract takes 256 code points. */
 const ID_LENGTH = 240;
 /** Most calls of a row. */
@@ -32,9 +30,7 @@ export class Transcript {
 
   /** Reads it from the store. @throws RpcError. */
   async read(): Promise<void> {
-    const rows: ConversationMessage[] = [];
-    for await (const { messages } of this.#store.readConversation()) rows.push(...messages);
-    this.#rows = rows;
+    this.#rows = await readRows(this.#store);
   }
 
   /** Adds an answer that asks for calls, before any of them runs. @throws RpcError. */
@@ -42,7 +38,7 @@ export class Transcript {
     await this.#append({
       role: MessageRole.MESSAGE_ROLE_ASSISTANT,
       text,
-      reasoning: cutToBytes(reasoning, TEXT_BYTES),
+      reasoning: cutToBytes(reasoning, ROW_BOUNDS.textBytes),
       toolCalls: calls.map(({ id, name, argumentsJson }) => ({
         toolCallId: id,
         name: toWellFormed(name),
@@ -62,7 +58,7 @@ export class Transcript {
   }
 
   async #append(draft: Partial<ConversationMessage> & { readonly text: string }): Promise<void> {
-    const text = cutToBytes(toWellFormed(draft.text), TEXT_BYTES);
+    const text = cutToBytes(toWellFormed(draft.text), ROW_BOUNDS.textBytes);
     const message = ConversationMessage.fromPartial({ ...draft, text, executionId: this.#executionId });
     const { firstRow } = await this.#store.persist({ $case: "appendMessages", value: { messages: [message] } });
     this.#rows.push({ ...message, row: firstRow });
@@ -82,7 +78,8 @@ export function boundedCalls(calls: readonly RequestedCall[]): readonly Requeste
     return {
       id: own,
       name: name.slice(0, 256),
-      argumentsJson: Buffer.byteLength(argumentsJson) > ARGUMENT_BYTES ? '"arguments too long"' : argumentsJson,
+      argumentsJson:
+        Buffer.byteLength(argumentsJson) > ROW_BOUNDS.argumentBytes ? '"arguments too long"' : argumentsJson,
     };
   });
 }

@@ -1,5 +1,8 @@
 import { statfs } from "node:fs/promises";
 
+/** From this part of a home's disk in use no work is taken: what runs needs the rest for its end. */
+export const DISK_LIMIT = 0.95;
+
 /** How full a disk is. */
 export interface DiskUse {
   /** Bytes in use. */

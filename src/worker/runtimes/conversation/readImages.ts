@@ -5,26 +5,29 @@ import { open } from "node:fs/promises";
 import { LIMITS } from "../../../base/limits.js";
 import type { Attachment } from "../../../gen/talaria/types/v1/attachment.js";
 import { RpcError } from "../../../rpc/rpcError.js";
-import type { PromptImage } from "./promptOf.js";
+
+/** An image of the turn's input. */
+export interface InputImage {
+  readonly mediaType: string;
+  readonly data: Uint8Array;
+}
 
 const MEDIA_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-/** Largest image, bytes. Source: Attachment. */
-const IMAGE_BYTES = 10_485_760;
 
 /**
  * Reads the images of an input and checks each against its digest.
  * @throws RpcError UNKNOWN_ATTACHMENT, ATTACHMENT_TOO_LARGE, ATTACHMENT_DIGEST_MISMATCH, or INVALID_FIELD for what is no image.
  */
-export async function readImages(attachments: readonly Attachment[]): Promise<readonly PromptImage[]> {
+export async function readImages(attachments: readonly Attachment[]): Promise<readonly InputImage[]> {
   if (attachments.length > LIMITS.attachments) {
     throw new RpcError("INVALID_FIELD", { message: `An input has at most ${String(LIMITS.attachments)} images.` });
   }
-  const images: PromptImage[] = [];
+  const images: InputImage[] = [];
   for (const attachment of attachments) images.push(await readImage(attachment));
   return images;
 }
 
-async function readImage({ mediaType, path, sha256, sizeBytes, attachmentId }: Attachment): Promise<PromptImage> {
+async function readImage({ mediaType, path, sha256, sizeBytes, attachmentId }: Attachment): Promise<InputImage> {
   if (!MEDIA_TYPES.has(mediaType)) {
     throw new RpcError("INVALID_FIELD", { message: `The attachment ${attachmentId} is no image of a known kind.` });
   }
@@ -49,7 +52,7 @@ async function readBounded(path: string, attachmentId: string): Promise<Buffer> 
   try {
     const facts = await file.stat();
     if (!facts.isFile()) throw missing(undefined);
-    if (facts.size > IMAGE_BYTES) throw new RpcError("ATTACHMENT_TOO_LARGE");
+    if (facts.size > LIMITS.attachmentBytes) throw new RpcError("ATTACHMENT_TOO_LARGE");
     return await file.readFile();
   } finally {
     await file.close();

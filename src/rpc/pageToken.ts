@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
-import { LIMITS } from "../../base/limits.js";
-import { RpcError } from "../../rpc/rpcError.js";
+import { LIMITS } from "../base/limits.js";
+import { RpcError } from "./rpcError.js";
 
 /** A place in a list: the sort key of the last row of a page. */
 export type PagePlace = readonly (string | number)[];
