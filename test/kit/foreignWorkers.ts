@@ -150,12 +150,23 @@ export class ForeignWorker {
     return this.#bootstrap;
   }
 
-  /** Comes to a running turn. */
+  /** Comes to a turn that the owner, too, holds for running: until then a stop would end the process without a frame. */
   async running(): Promise<Bootstrap> {
     const bootstrap = await this.bootstrapped();
     await this.adopt();
     this.ready();
+    await this.beat();
     return bootstrap;
+  }
+
+  /** Gives a sign of life, and waits until the owner has taken in everything up to it. */
+  async beat(): Promise<void> {
+    this.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n } });
+    const sent = this.#sequence;
+    await this.frames.first(
+      `ack of ${String(sent)}`,
+      ({ frame }) => frame?.$case === "ack" && frame.value.sequence >= sent,
+    );
   }
 
   /** The assignment's fence. */

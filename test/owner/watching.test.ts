@@ -133,8 +133,7 @@ test("a Bot Chat goes on behind an unknown outcome: the next message runs, a bou
   const worker = await workers.next();
   await worker.running();
   worker.startTool("one");
-  worker.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 1n } });
-  await worker.next("ack");
+  await worker.beat();
   worker.exit(1);
   await send("second");
   const next = await workers.next();
