@@ -11,7 +11,7 @@ const slow = [
   // Many commands, each a process of its own.
   "test/cli/{access,agents,client,contexts,home,peers,run,serve,terminal,top}.test.ts",
   // Deaths of whole gateways, and floods.
-  "test/owner/{childrenKilled,fullDisk,killed,slowViewer}.test.ts",
+  "test/owner/{killed,slowViewer}.test.ts",
   "test/replay/turns*.test.ts",
   "test/packaging/{backup,firstProcess,olderHome}.test.ts",
   "test/worker/{acp,sdk,toolsTerminal}.test.ts",

@@ -6,7 +6,7 @@ import { Reason } from "../../src/gen/talaria/reason/v1/reason.js";
 import { reasonOfNumber } from "../../src/rpc/reasons.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
-import { ended, send, stateName } from "./calls.js";
+import { ended, send, stateName } from "../dm/calls.js";
 
 const workers = useForeignWorkers();
 const gateway = useTestGateway({
