@@ -3,11 +3,16 @@ import { expect, it } from "vitest";
 
 interface Manifest {
   dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
   devDependencies: Record<string, string>;
 }
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
-const pins = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+const pins = Object.entries({
+  ...manifest.dependencies,
+  ...manifest.optionalDependencies,
+  ...manifest.devDependencies,
+});
 const page = readFileSync("docs/dependencies.md", "utf8");
 
 /** The first three cells of every table row above the vendored files: package, pin, licence. */
