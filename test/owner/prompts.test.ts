@@ -62,27 +62,6 @@ test.each(offers)("an approval that allows %s offers just that", async (_name, r
   await run.outcome();
 });
 
-test("MF-2 an answer reaches the worker and every viewer once; a repeat is taken, another late one is told so", async () => {
-  const { client, connect } = gateway();
-  const run = client.run("echo", "!approve make");
-  const prompt = await run.next("promptRaised");
-  const watch = connect().watch(await sessionOf(run));
-  expect((await watch.next("snapshot")).prompts.map(({ promptId }) => promptId)).toEqual([prompt.promptId]);
-  expect(await client.choose(prompt.promptId, APPROVAL_CHOICE_ONCE)).toMatchObject({
-    end: PromptEnd.PROMPT_END_ANSWERED,
-    choice: APPROVAL_CHOICE_ONCE,
-    answeredBy: { id: "client:socket" },
-  });
-  for (const seen of [await run.next("promptEnded"), await watch.next("promptEnded")]) {
-    expect(seen).toMatchObject({ promptId: prompt.promptId, end: PromptEnd.PROMPT_END_ANSWERED });
-  }
-  expect((await run.outcome()).answer).toContain("approved");
-  expect(await client.choose(prompt.promptId, APPROVAL_CHOICE_ONCE)).toMatchObject({ choice: APPROVAL_CHOICE_ONCE });
-  expect(await refusalOf(client.choose(prompt.promptId, APPROVAL_CHOICE_DENY))).toBe("PROMPT_ALREADY_RESOLVED");
-  expect(await client.prompts(await sessionOf(run))).toEqual([]);
-  watch.cancel();
-});
-
 test("an answer of the other kind is refused and the prompt stays open", async () => {
   const { client } = gateway();
   const run = client.run("echo", "!ask Which? | left | right");

@@ -214,28 +214,6 @@ test("OW-R23 OW09 a second connection of the same process may not write for the 
   await run.outcome();
 });
 
-test("AG-6 a store operation of an unknown kind is refused and everything goes on", async () => {
-  const { run, worker } = await beginRunning();
-  expect(await refusalOf(worker.persist(1n, undefined as never))).toBe("INVALID_FIELD");
-  await worker.persist(1n, append("still here"));
-  worker.result();
-  expect((await run.outcome()).outcome).toBe("COMPLETED");
-});
-
-test("AD-4 AD-5 two writers of one revision: the second compaction is refused", async () => {
-  const { run, worker } = await beginRunning();
-  const { sessionRevision } = await worker.persist(1n, append("one"));
-  const compact = (expectedRevision: bigint) =>
-    ({
-      $case: "compactConversation",
-      value: { firstRow: 1n, lastRow: 2n, summary: "short", expectedRevision },
-    }) as never;
-  await worker.persist(2n, compact(sessionRevision));
-  expect(await refusalOf(worker.persist(3n, compact(sessionRevision)))).toBe("STALE_REVISION");
-  worker.result();
-  await run.outcome();
-});
-
 test("F24 a second result is refused and the first one stands", async () => {
   const { run, worker } = await beginRunning();
   worker.result({ finalResponse: "first" });

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 
 import { TurnPhase } from "../../src/gen/talaria/gateway/v1/turn_service.js";
-import { ApprovalChoice } from "../../src/gen/talaria/types/v1/prompt.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
 import { refusalOf, sessionOf } from "../kit/turnClient.js";
 import { beginTurn } from "../kit/heldTurn.js";
@@ -62,36 +61,6 @@ test.each(phases)("OW52 OW-R29 F13 F14 a turn stopped while its worker is only %
   await expectFree(await sessionOf(run));
 });
 
-test("AD-6 Stop after the result changes nothing", async () => {
-  const { run, worker } = await begin();
-  await worker.running();
-  worker.result({ finalResponse: "in time" });
-  await worker.next("finish");
-  expect(await refusalOf(gateway().client.stop(await run.started()))).toBe("EXECUTION_ENDED");
-  expect(await run.outcome()).toMatchObject({ outcome: "COMPLETED", answer: "in time" });
-});
-
-test("AD-6 Stop and result at the same moment leave one outcome", async () => {
-  const { run, worker } = await begin();
-  await worker.running();
-  worker.say("close");
-  await run.saw("close");
-  const stopped = gateway()
-    .client.stop(await run.started())
-    .then(
-      () => "stopped",
-      () => "too late",
-    );
-  worker.result({ finalResponse: "close" });
-  const ended = await run.outcome();
-  expect(ended).toMatchObject({ outcome: "COMPLETED", answer: "close" });
-  expect(["stopped", "too late"]).toContain(await stopped);
-  await run.ended();
-  expect(run.kinds.filter((kind) => kind === "turnEnded")).toHaveLength(1);
-  const rows = gateway().rows("SELECT 1 FROM messages WHERE text = 'close'");
-  expect(rows).toHaveLength(1);
-});
-
 test("OW50 F16 OC-9 valid output and repeated Stops do not put the end off; the whole group dies", async () => {
   const { run, worker } = await begin();
   await worker.running();
@@ -127,15 +96,4 @@ test("OW51 a Stop long after hello has its whole window", async () => {
   await client.stop(executionId);
   expect(await run.outcome()).toMatchObject({ outcome: "FAILED", reason: "TURN_STOP_TIMEOUT" });
   expect(performance.now() - begun).toBeGreaterThan(550);
-});
-
-test("SY-8 Stop names one execution and touches no other", async () => {
-  const { client } = gateway();
-  const [one, two] = [client.run("echo", "!approve a"), client.run("echo", "!approve b")];
-  const prompt = await two.next("promptRaised");
-  await one.next("promptRaised");
-  await client.stop(await one.started());
-  expect((await one.outcome()).outcome).toBe("INTERRUPTED");
-  await client.choose(prompt.promptId, ApprovalChoice.APPROVAL_CHOICE_ONCE);
-  expect((await two.outcome()).outcome).toBe("COMPLETED");
 });

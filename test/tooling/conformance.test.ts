@@ -17,8 +17,8 @@ function rowsOf(page: string): Map<string, string> {
 /** A title, behind `test(`, `it(` or the table of an `each`. A test that is skipped by its name has none. */
 const TITLE = /(?:\b(?:test|it)|\))\(\s*(["'`])((?:\\.|(?!\1).)*)\1/g;
 
-/** The first cell of a row of an `each`, where it begins with the id of a behaviour of messages: its test's title begins with it. */
-const ROW = /^\s*\[\s*(["'`])(DM(?:\d{3}|-R\d\d) (?:\\.|(?!\1).)*)\1/gm;
+/** The first cell of a row of an `each`, where it begins with an id: its test's title begins with it. */
+const ROW = /^\s*\[\s*(["'`])((?:OW\d\d|OW-R\d+|DM\d{3}|DM-R\d\d|F\d+|[A-Z][A-Z0-9]-\d+) (?:\\.|(?!\1).)*)\1/gm;
 
 /** The titles of every test file. */
 function readTitles(folder: string): [string, string[]][] {
