@@ -4,6 +4,7 @@ import { m0003Deliveries } from "./m0003Deliveries.js";
 import { m0004SessionRequests } from "./m0004SessionRequests.js";
 import { m0005Peers } from "./m0005Peers.js";
 import { m0006TurnOutcomes } from "./m0006TurnOutcomes.js";
+import { m0007UsageAndRetention } from "./m0007UsageAndRetention.js";
 import type { Migration } from "./migration.js";
 
 /** Every step of the schema, in order. */
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   m0004SessionRequests,
   m0005Peers,
   m0006TurnOutcomes,
+  m0007UsageAndRetention,
 ];

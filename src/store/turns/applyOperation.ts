@@ -1,4 +1,5 @@
 import type { Tx } from "../sql.js";
+import { addUsageToDay } from "../usage/addUsageToDay.js";
 import { appendMessages } from "./appendMessages.js";
 import type { OperationRefusal, StoreOperationPlan } from "./storeOperation.js";
 
@@ -89,6 +90,7 @@ function addUsage(tx: Tx, place: OperationPlace, usage: Of<"usage">): Applied {
     usage.apiCalls,
     usage.costUsd,
   );
+  addUsageToDay(tx, place.sessionId, usage, place.now);
   return { firstRow: 0 };
 }
 

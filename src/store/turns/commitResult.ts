@@ -5,6 +5,7 @@ import { retryOfTurn } from "../deliveries/retryDelivery.js";
 import { chunkedAnswer } from "../queries/chunkedAnswer.js";
 import type { StoredFailure } from "../storedFailure.js";
 import type { Tx } from "../sql.js";
+import { addUsageToDay } from "../usage/addUsageToDay.js";
 import { appendMessages } from "./appendMessages.js";
 import type { DeliveryEffects } from "../deliveries/deliveryEffects.js";
 import type { FenceProblem, StoredFence } from "./fence.js";
@@ -79,6 +80,7 @@ export const commitResult = defineCommand<ResultCommit, ResultCommitResult>({
       );
     }
     addUsage(tx, execution.session_id, commit.usage);
+    addUsageToDay(tx, execution.session_id, commit.usage, now);
     const effects = settleTurn(tx, {
       execution,
       outcome,

@@ -106,6 +106,12 @@ export const deleteSession = defineCommand({
         sessionId,
       );
       if (waiting.some((input) => input.delivery_id !== null)) return { kind: "busy" };
+      // They end first, so that they are counted among the ends.
+      tx.run(
+        "UPDATE inputs SET state = 'ended', outcome = 'cancelled', ended_at = ? WHERE session_id = ? AND state = 'queued'",
+        request.now,
+        sessionId,
+      );
       tx.run("UPDATE turn_totals SET ended = ended + ?1, ended_unstarted = ended_unstarted + ?1", waiting.length);
       tx.run("DELETE FROM sessions WHERE session_id = ?", sessionId);
       return { kind: "done", sessionId, replayed: false };
