@@ -2,6 +2,7 @@ import type { Client } from "@grpc/grpc-js";
 import { createHash } from "node:crypto";
 import { systemClock } from "../../src/base/clock.js";
 import { PeerServiceService, type DeliverDMRequest } from "../../src/gen/talaria/dm/v1/peer_service.js";
+import { BATCHES } from "../../src/dm/transports/peer/planSends.js";
 import { openBidi } from "../../src/rpc/clients/openBidi.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { toTimestamp } from "../../src/rpc/wire/times.js";
@@ -97,7 +98,7 @@ export async function unaryLoad(
   return figuresOf(before, after, latenciesMs);
 }
 
-/** Sends batches over one stream of `DeliverDMs`; each waits for its answer. `concurrency` is the size of a batch. */
+/** Sends batches over one stream of `DeliverDMs`, {@link BATCHES} at once, as a gateway does. `concurrency` is the size of a batch. */
 export async function streamLoad(
   client: Client,
   { concurrency, count, bytes }: LoadShape,
@@ -110,16 +111,21 @@ export async function streamLoad(
   let next = 0;
   const run = async (until: number): Promise<number[]> => {
     const latencies: number[] = [];
-    while (next < until) {
-      const items = requests.slice(next, next + concurrency);
-      next += items.length;
-      const began = performance.now();
-      await call.send({ items });
+    const underWay: { readonly began: number; readonly count: number }[] = [];
+    while (next < until || underWay.length > 0) {
+      if (next < until && underWay.length < BATCHES) {
+        const items = requests.slice(next, Math.min(until, next + concurrency));
+        next += items.length;
+        underWay.push({ began: performance.now(), count: items.length });
+        await call.send({ items });
+        continue;
+      }
       const answer = await answers.next();
       const refused =
         answer.done === true ? undefined : answer.value.results.find((r) => r.result?.$case !== "accepted");
       if (answer.done === true || refused !== undefined) throw new Error(`refused: ${JSON.stringify(refused)}`);
-      for (const _ of items) latencies.push(performance.now() - began);
+      const { began, count: answered } = underWay.shift() ?? { began: 0, count: 0 };
+      for (let one = 0; one < answered; one++) latencies.push(performance.now() - began);
     }
     return latencies;
   };

@@ -1,11 +1,10 @@
-import { Policy } from "../../src/gen/talaria/types/v1/policy.js";
 import { startGateway, type Gateway } from "../../src/gateway/gateway.js";
 import type { GatewayContext, GatewayRooms } from "../../src/gateway/gatewayContext.js";
 import { createDmRoom } from "../../src/gateway/messages/createDmRoom.js";
+import { frozenPolicies } from "../../src/gateway/messages/frozenPolicies.js";
 import { createTurnService } from "../../src/gateway/turns/turnService.js";
 import { createOwnerRoom } from "../../src/gateway/workers/createOwnerRoom.js";
 import type { Owner } from "../../src/owner/owner.js";
-import { freezePolicy } from "../../src/owner/policy/freezePolicy.js";
 
 /** A gateway in this process whose owner can be looked into. */
 export interface BenchGateway {
@@ -41,8 +40,9 @@ function makeRooms(
   made: { owner?: Owner },
   { turnsStart = true, forMessages = (same) => same }: BenchGatewayOptions,
 ): GatewayRooms {
+  const frozen = frozenPolicies();
   const { dm, room: dmRoom } = createDmRoom(forMessages(context), {
-    freezePolicy: (agent) => Policy.encode(freezePolicy(context.agents.require(agent))).finish(),
+    freezePolicy: (agent) => frozen(context.agents.require(agent)),
     wake: (sessionIds) => {
       if (turnsStart) made.owner?.wake(sessionIds);
     },

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** A part of what is digested. Absent and empty differ. */
 export type DigestPart = string | Uint8Array | number | bigint | boolean | undefined;
@@ -8,15 +8,17 @@ export type DigestPart = string | Uint8Array | number | bigint | boolean | undef
  * so that moving a boundary between two parts changes the digest.
  */
 export function digestOf(parts: readonly DigestPart[]): string {
-  const hash = createHash("sha256");
+  const encoded: Uint8Array[] = [];
   for (const part of parts) {
     const bytes = part instanceof Uint8Array ? part : Buffer.from(part === undefined ? "" : String(part), "utf8");
-    const head = Buffer.alloc(9);
+    const head = Buffer.allocUnsafe(9);
     head.writeUInt8(kindOf(part), 0);
-    head.writeBigUInt64BE(BigInt(bytes.byteLength), 1);
-    hash.update(head).update(bytes);
+    // A length is far below 2^32: both halves of the 64 bits are written as such.
+    head.writeUInt32BE(0, 1);
+    head.writeUInt32BE(bytes.byteLength, 5);
+    encoded.push(head, bytes);
   }
-  return hash.digest("hex");
+  return hash("sha256", Buffer.concat(encoded), "hex");
 }
 
 function kindOf(part: DigestPart): number {

@@ -6,7 +6,7 @@ import type { Random } from "../../base/random.js";
 import { reasonError, RpcError } from "../../rpc/rpcError.js";
 import { formatTraceparent, parseTraceparent, startTrace } from "../../rpc/traceContext.js";
 import { admitDeliveries, admitDelivery, type BatchAdmission } from "../../store/deliveries/admitDelivery.js";
-import type { DeliveryDraft } from "../../store/deliveries/deliveryDraft.js";
+import type { BotChatDraft, DeliveryDraft } from "../../store/deliveries/deliveryDraft.js";
 import { ORDERED_ID_BYTES, orderedId } from "../../store/deliveries/orderedId.js";
 import { lanePosition, readDelivery, readDeliveryByKey } from "../../store/deliveries/readDelivery.js";
 import type { DeliveryRoute, StoredDelivery } from "../../store/deliveries/storedDelivery.js";
@@ -19,10 +19,10 @@ import type { TurnPort } from "../ports/turnPort.js";
 import type { ConnectorDirectory } from "../relay/connectorDirectory.js";
 import { relayLifeMs } from "../relay/relayLife.js";
 import type { RelayNamespace } from "../relay/relayRosters.js";
-import { checkBody, checkKey } from "./checkShape.js";
+import { checkBody, type CheckedBody, checkKey } from "./checkShape.js";
 import { drainingRefusal } from "./drainingRefusal.js";
 import { messageDigest } from "./messageDigest.js";
-import type { IncomingMessage } from "./origin.js";
+import type { IncomingMessage, Origin } from "./origin.js";
 import { grantedAgents } from "../peers/grantedAgents.js";
 import { ambiguousTarget, storeRefusal, undiallablePeer, unknownPeer, unknownTarget } from "./refusals.js";
 import { deriveSender, type Sender } from "./sender.js";
@@ -152,12 +152,7 @@ function prepare(
   const { target, inReplyTo } = message;
   const digest = messageDigest({ senderId: sender.author.id, target, body: checked.body, inReplyTo });
   try {
-    return {
-      ...draftOf(message, sender, options),
-      ...checked,
-      ...checkWay(options, message, sender, neighbourhood),
-      digest,
-    };
+    return draftOf(options, message, { sender, digest, ...checked }, checkWay(options, message, sender, neighbourhood));
   } catch (caught) {
     const earlier = findEarlier(options, sender, message, digest);
     if (earlier !== undefined) return earlier;
@@ -256,7 +251,7 @@ function resolve(
         recipientGateway: "",
         recipientAgent: name,
         recipientName: title,
-        recipientChat: { agent: name, sessionId: newId("ses", random), policy: turns.freezePolicy(name) },
+        recipientChat: chatOf(name, turns, random),
       };
     }
   }
@@ -273,39 +268,50 @@ function checkReference({ origin, inReplyTo }: IncomingMessage, sender: Sender, 
   if (answered === undefined || !own) throw reasonError("IN_REPLY_TO_UNKNOWN");
 }
 
-type DraftBase = Omit<
-  DeliveryDraft,
-  Exclude<keyof Recipient, "expiresAt"> | "digest" | "body" | "bodyBytes" | "bodyCodePoints"
->;
+/** What was found out about a message. */
+interface Checked extends CheckedBody {
+  readonly sender: Sender;
+  readonly digest: Buffer;
+}
 
-function draftOf(message: IncomingMessage, sender: Sender, options: DoorOptions): DraftBase {
+// One literal: an object of this size that is spread together costs as much as all the checks before it.
+function draftOf(
+  { budgets, clock, random, turns, gateway }: DoorOptions,
+  message: IncomingMessage,
+  { sender, digest, body, bodyBytes, bodyCodePoints }: Checked,
+  recipient: Recipient,
+): DeliveryDraft {
   const { origin } = message;
-  const { budgets, clock, random, turns } = options;
   const now = clock.now();
-  const replyTo: Partial<Pick<DeliveryDraft, "replyTo">> =
-    origin.kind === "agent"
-      ? { replyTo: { kind: "session", sessionId: origin.sessionId } }
-      : origin.kind === "client" && sender.agent !== undefined
-        ? { replyTo: { kind: "botChat", chat: chatOf(sender.agent.name, turns, random) } }
-        : {};
   const far = origin.kind === "peer" ? origin : undefined;
+  const { traceparent, tracestate } = traceOf(message, random);
   return {
     deliveryId: orderedId("del", now, random.bytes(ORDERED_ID_BYTES)),
     principalScope: sender.scope,
     key: message.key,
+    digest,
+    route: recipient.route,
     sender: sender.author,
     attribution: sender.attribution,
-    ...replyTo,
+    replyTo: replyWayOf(origin, sender, turns, random),
     startedBy: origin.kind === "agent" ? origin.startedBy : "",
     target: message.target,
+    recipientGateway: recipient.recipientGateway,
+    recipientAgent: recipient.recipientAgent,
+    recipientName: recipient.recipientName,
+    body,
+    bodyBytes,
+    bodyCodePoints,
     inReplyTo: message.inReplyTo,
     depth: message.depth,
     attemptEpoch: far?.attemptEpoch ?? 1,
     attempt: far?.attempt ?? 1,
     hops: far?.hops ?? [],
-    expiresAt: far?.expiresAt ?? now + budgets.messageLifetimeMs,
-    ...traceOf(message, random),
-    gateway: options.gateway,
+    expiresAt: recipient.expiresAt ?? far?.expiresAt ?? now + budgets.messageLifetimeMs,
+    traceparent,
+    tracestate,
+    recipientChat: recipient.recipientChat,
+    gateway,
     bounds: {
       ...QUOTAS,
       loopMessages: budgets.loopGuardMessages,
@@ -316,11 +322,13 @@ function draftOf(message: IncomingMessage, sender: Sender, options: DoorOptions)
   };
 }
 
-function chatOf(
-  agent: string,
-  turns: TurnPort,
-  random: Random,
-): { agent: string; sessionId: string; policy: Uint8Array } {
+function replyWayOf(origin: Origin, sender: Sender, turns: TurnPort, random: Random): DeliveryDraft["replyTo"] {
+  if (origin.kind === "agent") return { kind: "session", sessionId: origin.sessionId };
+  if (origin.kind !== "client" || sender.agent === undefined) return undefined;
+  return { kind: "botChat", chat: chatOf(sender.agent.name, turns, random) };
+}
+
+function chatOf(agent: string, turns: TurnPort, random: Random): BotChatDraft {
   return { agent, sessionId: newId("ses", random), policy: turns.freezePolicy(agent) };
 }
 

@@ -28,5 +28,6 @@ export function checkBody(text: string): CheckedBody {
       metadata: { code_points: String(countCodePoints(body)), limit: String(LIMITS.bodyCodePoints) },
     });
   }
-  return { body, bodyCodePoints: countCodePoints(body), bodyBytes: Buffer.byteLength(body, "utf8") };
+  const bodyBytes = Buffer.byteLength(body, "utf8");
+  return { body, bodyBytes, bodyCodePoints: bodyBytes === body.length ? bodyBytes : countCodePoints(body) };
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import { digestOf } from "../../base/digest.js";
 
@@ -21,5 +21,5 @@ export function messageDigest({ senderId, target, body, inReplyTo }: DigestedMes
 
 /** SHA-256 of a body's UTF-8 bytes, by which a receiver sees damage on the way. */
 export function bodySha256(body: string): Buffer {
-  return createHash("sha256").update(body, "utf8").digest();
+  return hash("sha256", body, "buffer");
 }

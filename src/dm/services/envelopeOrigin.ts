@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import type { Clock } from "../../base/clock.js";
 import type { DeliverDMRequest } from "../../gen/talaria/dm/v1/peer_service.js";
@@ -37,7 +37,7 @@ export function messageOfEnvelope(request: DeliverDMRequest, bringer: Bringer, c
   if (inReplyTo !== "" && !KEY.test(inReplyTo)) {
     throw invalidField("envelope.in_reply_to", "must be a key of at most 128 characters");
   }
-  const digest = createHash("sha256").update(body, "utf8").digest();
+  const digest = hash("sha256", body, "buffer");
   if (!digest.equals(bodySha256)) throw reasonError("BODY_DIGEST_MISMATCH");
   const expiresAt = fromTimestamp(envelope.expiresAt);
   if (expiresAt === undefined) throw invalidField("envelope.expires_at", "is required");

@@ -25,6 +25,8 @@ export class AdmissionBatch {
   #left: number;
   #next: Places | undefined;
   #inputs = 0;
+  #deliveries = 0;
+  #deliveryBytes = 0;
 
   /** @param size messages that may be admitted. @param now epoch milliseconds */
   constructor(tx: Tx, size: number, now: number) {
@@ -71,11 +73,13 @@ export class AdmissionBatch {
     return this.#load;
   }
 
-  /** Says that a message was queued for a recipient. */
+  /** Says that the row of a queued delivery was written: the totals count it in {@link finish}. */
   noteQueued(gateway: string, agent: string, bodyBytes: number): void {
     this.#waiting.set(`${gateway}/${agent}`, this.waitingFor(gateway, agent) + 1);
     const { queued, bodyBytes: kept } = this.load();
     this.#load = { queued: queued + 1, bodyBytes: kept + bodyBytes };
+    this.#deliveries += 1;
+    this.#deliveryBytes += bodyBytes;
   }
 
   /** Says that an input row was written for a session. */
@@ -86,8 +90,20 @@ export class AdmissionBatch {
 
   /** Forgets what was counted: something else has changed deliveries. */
   forgetCounts(): void {
+    this.#countDeliveries();
     this.#waiting.clear();
     this.#load = undefined;
+  }
+
+  #countDeliveries(): void {
+    if (this.#deliveries === 0) return;
+    this.#tx.run(
+      `UPDATE delivery_totals SET accepted = accepted + ?1, queued = queued + ?1, body_bytes = body_bytes + ?2 WHERE one = 1`,
+      this.#deliveries,
+      this.#deliveryBytes,
+    );
+    this.#deliveries = 0;
+    this.#deliveryBytes = 0;
   }
 
   #countWaiting(gateway: string, agent: string): number {
@@ -116,6 +132,7 @@ export class AdmissionBatch {
 
   /** Writes down what was noted. */
   finish(): void {
+    this.#countDeliveries();
     if (this.#inputs > 0) this.#tx.run("UPDATE turn_totals SET admitted = admitted + ? WHERE one = 1", this.#inputs);
     for (const [sessionId, times] of this.#touched) {
       this.#tx.run(

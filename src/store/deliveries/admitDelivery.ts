@@ -77,10 +77,9 @@ function admit(tx: Tx, batch: AdmissionBatch, draft: DeliveryDraft): Admission {
   const quota = checkQuotas(tx, batch, draft);
   if ("refusal" in quota) return { kind: "refused", reason: quota.refusal };
   const effects = noEffects();
-  const fresh = deliveryOfDraft(batch, draft);
+  const delivery = deliveryOfDraft(batch, draft);
   const { recipientChat: chat, attribution, now } = draft;
-  const delivery =
-    chat === undefined ? fresh : queueLocalInput(tx, { delivery: fresh, chat, attribution, now }, effects, batch);
+  if (chat !== undefined) queueLocalInput(tx, { delivery, chat, attribution, now }, effects, batch);
   insertDelivery(tx, delivery, draft.bodyBytes);
   batch.noteQueued(draft.recipientGateway, draft.recipientAgent, draft.bodyBytes);
   effects.changed.push(delivery.deliveryId);

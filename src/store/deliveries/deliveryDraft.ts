@@ -47,7 +47,8 @@ export interface DeliveryDraft {
   /** Session to tell of the end; a `Bot Chat` where the message is sent on an agent's behalf. */
   readonly replyTo?:
     | { readonly kind: "session"; readonly sessionId: string }
-    | { readonly kind: "botChat"; readonly chat: BotChatDraft };
+    | { readonly kind: "botChat"; readonly chat: BotChatDraft }
+    | undefined;
   /** Id of the author whose message started the turn that sends this; empty when none did. */
   readonly startedBy: string;
   readonly target: string;
@@ -68,7 +69,7 @@ export interface DeliveryDraft {
   readonly traceparent: string;
   readonly tracestate: string;
   /** The recipient's `Bot Chat`, where it is an agent of this gateway. */
-  readonly recipientChat?: BotChatDraft;
+  readonly recipientChat?: BotChatDraft | undefined;
   /** How this gateway calls itself, for its hop. */
   readonly gateway: string;
   readonly bounds: AdmissionBounds;

@@ -1,10 +1,11 @@
 import type { AdmissionBatch } from "./admissionBatch.js";
 import type { DeliveryDraft } from "./deliveryDraft.js";
+import { deliveryInputId } from "./deliveryInputId.js";
 import type { StoredDelivery } from "./storedDelivery.js";
 
 /** The delivery that a draft becomes, with its places taken and the session that is told of its end. */
 export function deliveryOfDraft(batch: AdmissionBatch, draft: DeliveryDraft): StoredDelivery {
-  const { deliveryId, now, attempt } = draft;
+  const { deliveryId, now, attempt, attemptEpoch } = draft;
   const inbound = draft.route === "peer_inbound" || draft.route === "relay_inbound";
   const { lane, receipt } = batch.takePlaces();
   return {
@@ -27,7 +28,7 @@ export function deliveryOfDraft(batch: AdmissionBatch, draft: DeliveryDraft): St
     bodyCodePoints: draft.bodyCodePoints,
     inReplyTo: draft.inReplyTo,
     depth: draft.depth,
-    attemptEpoch: draft.attemptEpoch,
+    attemptEpoch,
     attempts: draft.recipientChat === undefined ? 0 : 1,
     undecided: false,
     nextAttemptAt: undefined,
@@ -44,7 +45,8 @@ export function deliveryOfDraft(batch: AdmissionBatch, draft: DeliveryDraft): St
     toldCount: 0,
     traceparent: draft.traceparent,
     tracestate: draft.tracestate,
-    inputId: undefined,
+    inputId:
+      draft.recipientChat === undefined ? undefined : deliveryInputId({ deliveryId, attemptEpoch, createdAt: now }),
     executionId: undefined,
     retry: undefined,
     revision: 1,

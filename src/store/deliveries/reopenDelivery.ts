@@ -47,11 +47,7 @@ export function reopenDelivery(
     dead.sequence,
   );
   if (chat !== undefined) {
-    const { inputId = null } = queueLocalInput(
-      tx,
-      { delivery: mustRead(tx, dead.deliveryId), chat, attribution, now },
-      effects,
-    );
+    const inputId = queueLocalInput(tx, { delivery: mustRead(tx, dead.deliveryId), chat, attribution, now }, effects);
     tx.run("UPDATE deliveries SET input_id = ? WHERE sequence = ?", inputId, dead.sequence);
   }
   return mustRead(tx, dead.deliveryId);

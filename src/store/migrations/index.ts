@@ -5,6 +5,7 @@ import { m0004SessionRequests } from "./m0004SessionRequests.js";
 import { m0005Peers } from "./m0005Peers.js";
 import { m0006TurnOutcomes } from "./m0006TurnOutcomes.js";
 import { m0007UsageAndRetention } from "./m0007UsageAndRetention.js";
+import { m0008AdmittedTotals } from "./m0008AdmittedTotals.js";
 import type { Migration } from "./migration.js";
 
 /** Every step of the schema, in order. */
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   m0005Peers,
   m0006TurnOutcomes,
   m0007UsageAndRetention,
+  m0008AdmittedTotals,
 ];

@@ -21,7 +21,7 @@ export interface InputDraft {
   /** Delivery that it carries. */
   readonly deliveryId?: string;
   /** Delivery that it is the reply to or the notice of. */
-  readonly inReplyTo?: string;
+  readonly inReplyTo?: string | undefined;
   /** Depth of the chain of messages that led to it. */
   readonly depth: number;
   /** Whether a message started the turn that it works for, so that what holds for messages holds for it too; default false. */
