@@ -1,23 +1,26 @@
-// Builds dist/: the command and the library for workers, whose packages stay outside, and the worker's files, each whole in itself.
+// Builds dist/: the libraries, whose packages stay outside, and the command's and the worker's files, each whole in itself.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { licencesOf } from "./lib/licences.mjs";
 import { filesBelow, root } from "./lib/paths.mjs";
 
-/** A script that the worker's entry runs through V8 itself, to give it compiled code from a cache: a function, as Node wraps modules. */
+/** A script that an entry runs through V8 itself, to give it compiled code from a cache: a function, as Node wraps modules. */
 const wrapper = {
   banner:
-    '(function (exports, require, module, __filename, __dirname) { "use strict"; ' +
+    '(function (exports, require, module, __filename, __dirname, __host) { "use strict"; ' +
     'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;',
   footer: "})",
 };
 
+/** The script that has what the command imports by `import()`: the code of its commands. */
+const COMMANDS = "commands";
+
 /**
- * What is built. A `command` or `library` target shares chunks and imports its packages; the others become one self-contained
- * CommonJS file, which starts faster. A `script` target is wrapped and named after its content, and the later targets know its name
- * as `WORKER_SCRIPT`.
- * @typedef {{ entry: string, outdir: string, kind: "command" | "library" | "script" | "file" }} Target
+ * What is built. A `library` target shares chunks and imports its packages; the others become one self-contained CommonJS file,
+ * which starts faster. A `script` target is wrapped and named after its content; the target that `loads` it knows its name as
+ * `SCRIPT`. A script without an entry file of its own is made of what the target that loads it imports by `import()`.
+ * @typedef {{ entry: string, outdir: string, kind: "command" | "library" | "script" | "file" | "module", loads?: string }} Target
  * @type {readonly Target[]}
  */
 const targets = [
@@ -26,10 +29,19 @@ const targets = [
   { entry: "src/worker/packages/modelPackages.ts", outdir: "dist/worker", kind: "file" },
   { entry: "src/worker/packages/mcpPackages.ts", outdir: "dist/worker", kind: "file" },
   { entry: "src/worker/packages/acpPackages.ts", outdir: "dist/worker", kind: "file" },
-  { entry: "src/worker/main.ts", outdir: "dist/worker", kind: "file" },
+  { entry: "src/worker/main.ts", outdir: "dist/worker", kind: "file", loads: "src/worker/startWorker.ts" },
   { entry: "src/worker/sdk/index.ts", outdir: "dist/sdk", kind: "library" },
   { entry: "src/client/index.ts", outdir: "dist/client", kind: "library" },
-  { entry: "src/cli/main.ts", outdir: "dist/cli", kind: "command" },
+  { entry: "src/cli/top/showScreen.ts", outdir: "dist/cli", kind: "module" },
+  { entry: COMMANDS, outdir: "dist/cli", kind: "script" },
+  { entry: "src/cli/main.ts", outdir: "dist/cli", kind: "command", loads: COMMANDS },
+];
+
+/** Packages that no bundle holds: those with machine code, and those that an installation may leave out. */
+const outside = [
+  "koffi",
+  "@photostructure/sqlite",
+  ...Object.keys(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).optionalDependencies ?? {}),
 ];
 
 /**
@@ -46,15 +58,67 @@ const packagesOutside = {
   },
 };
 
+/**
+ * Leaves what the command imports by `import()` to the script of commands.
+ * @param {Set<string>} found gets the paths of those modules
+ * @returns {import("esbuild").Plugin}
+ */
+const commandsOutside = (found) => ({
+  name: "commands-outside",
+  setup(build) {
+    build.onResolve({ filter: /^\.{1,2}\// }, ({ path, kind, resolveDir }) => {
+      if (kind !== "dynamic-import") return undefined;
+      const module = relative(root, join(resolveDir, path)).replace(/\.js$/, ".ts");
+      found.add(module);
+      return { path: module, namespace: "commands-script" };
+    });
+    build.onLoad({ filter: /^/, namespace: "commands-script" }, ({ path }) => ({
+      contents: `module.exports = require("./src/cli/commandsScript.ts").commandModule(${JSON.stringify(path)});`,
+      resolveDir: root,
+    }));
+  },
+});
+
+/**
+ * Makes the script of commands: its modules by their paths. The classes of errors are those of the command that loads it, and the
+ * screen of `talaria top` is a file beside it, because its packages are ES modules that wait at their top level.
+ * @param {ReadonlySet<string>} modules
+ * @returns {import("esbuild").Plugin}
+ */
+const commandsInside = (modules) => ({
+  name: "commands-inside",
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`^${COMMANDS}$`) }, ({ path, kind }) =>
+      kind === "entry-point" ? { path, namespace: "entry" } : undefined,
+    );
+    build.onLoad({ filter: /^/, namespace: "entry" }, () => {
+      const lines = [...modules].sort().map((path) => `${JSON.stringify(path)}: () => require("./${path}"),`);
+      return { contents: `export const modules = {\n${lines.join("\n")}\n};`, resolveDir: root };
+    });
+    build.onResolve({ filter: /\/(cliError|configError|rpcError|storageError)\.js$/ }, ({ path }) => ({
+      path: basename(path, ".js"),
+      namespace: "host",
+    }));
+    build.onLoad({ filter: /^/, namespace: "host" }, ({ path }) => ({
+      contents: `module.exports = __host.modules.${path};`,
+    }));
+    build.onResolve({ filter: /\/showScreen\.js$/ }, () => ({ path: "showScreen", namespace: "module-beside" }));
+    build.onLoad({ filter: /^/, namespace: "module-beside" }, ({ path }) => ({
+      contents: `export const ${path} = async (...given) => (await __host.importModule("./${path}.mjs")).${path}(...given);`,
+    }));
+  },
+});
+
 /** A file of an earlier build is removed after this long, in milliseconds: a running process may still import its chunks. */
 const staleAfterMs = 3_600_000;
 
 /**
  * @param {Target} target
- * @param {string} script name of the worker's script; empty before it is built
+ * @param {string} script name of the script that it loads; empty for a target that loads none
+ * @param {Set<string>} modules what the command imports by `import()`: found by its build, told to the script of commands
  * @returns {import("esbuild").BuildOptions}
  */
-function options(target, script) {
+function options(target, script, modules) {
   return {
     absWorkingDir: root,
     entryPoints: [target.entry],
@@ -66,19 +130,24 @@ function options(target, script) {
     target: "node20",
     sourcemap: "linked",
     logLevel: "silent",
-    ...(target.kind === "command" || target.kind === "library"
+    ...(target.kind === "library" || target.kind === "module"
       ? {
           format: "esm",
           packages: "external",
-          splitting: true,
-          chunkNames: "chunk-[hash]",
-          ...(target.kind === "command" ? { banner: { js: "#!/usr/bin/env node" } } : {}),
+          ...(target.kind === "module"
+            ? { outExtension: { ".js": ".mjs" } }
+            : { splitting: true, chunkNames: "chunk-[hash]" }),
         }
-      : { format: "cjs", outExtension: { ".js": ".cjs" }, external: ["koffi"] }),
-    ...(target.kind === "file" ? { define: { WORKER_SCRIPT: JSON.stringify(script) } } : {}),
+      : { format: "cjs", external: outside }),
+    // The command keeps its name: its folder is marked as CommonJS.
+    ...(target.kind === "command"
+      ? { banner: { js: "#!/usr/bin/env node" }, plugins: [commandsOutside(modules)] }
+      : {}),
+    ...(target.kind === "file" || target.kind === "script" ? { outExtension: { ".js": ".cjs" } } : {}),
+    ...(target.loads === undefined ? {} : { define: { SCRIPT: JSON.stringify(script) } }),
     ...(target.kind === "script"
       ? {
-          plugins: [packagesOutside],
+          plugins: [target.entry === COMMANDS ? commandsInside(modules) : packagesOutside],
           entryNames: "[name]-[hash]",
           charset: "ascii",
           legalComments: "none",
@@ -116,14 +185,20 @@ function place(path, content, mode) {
 export async function build(settings = {}) {
   const esbuild = await import("esbuild").catch(() => undefined);
   if (esbuild === undefined) return "no tools";
-  const present = targets.filter((target) => existsSync(join(root, target.entry)));
-  const run = async (target, script) => ({ target, result: await esbuild.build(options(target, script)) });
+  const present = targets.filter(({ entry }) => entry === COMMANDS || existsSync(join(root, entry)));
+  const modules = new Set();
+  const run = async (target, script) => ({ target, result: await esbuild.build(options(target, script, modules)) });
+  // First without its script's name, for what it imports.
+  await Promise.all(present.filter(({ kind }) => kind === "command").map((target) => run(target, "")));
   const scripts = await Promise.all(present.filter(({ kind }) => kind === "script").map((target) => run(target, "")));
-  const [script] = scripts
-    .flatMap(({ result }) => result.outputFiles ?? [])
-    .filter(({ path }) => path.endsWith(".cjs"));
+  const scriptNames = new Map(
+    scripts.map(({ target, result }) => [
+      target.entry,
+      basename((result.outputFiles ?? []).find(({ path }) => path.endsWith(".cjs"))?.path ?? ""),
+    ]),
+  );
   const others = present.filter(({ kind }) => kind !== "script");
-  const rest = await Promise.all(others.map((target) => run(target, basename(script?.path ?? ""))));
+  const rest = await Promise.all(others.map((target) => run(target, scriptNames.get(target.loads ?? "") ?? "")));
   // The entry comes after the script that it names.
   const results = [...scripts, ...rest];
 
@@ -140,6 +215,7 @@ export async function build(settings = {}) {
     }
   }
   const dist = join(into, "dist");
+  put(join(dist, "cli", "package.json"), Buffer.from('{ "type": "commonjs" }\n'), 0o644);
   const inputs = results.flatMap(({ result }) => Object.keys(result.metafile?.inputs ?? {}));
   put(join(dist, "LICENCES.txt"), Buffer.from(licencesOf(inputs)), 0o644);
   for (const path of filesBelow(dist).map((name) => join(dist, name))) {

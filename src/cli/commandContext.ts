@@ -7,6 +7,12 @@ import type { GatewayClient } from "./gatewayClient.js";
 import { printable } from "./render/printable.js";
 import type { Terminal } from "./terminal.js";
 
+/** What compiled code is kept for: what `serve` compiles is of no use to a command that talks to a gateway, and costs it time. */
+export type CodeUse = "serve" | "command";
+
+/** Keeps what has been compiled for later starts. */
+export type KeepCode = (use: CodeUse) => void;
+
 /** What a command works with. */
 export interface CommandContext {
   readonly terminal: Terminal;
@@ -22,6 +28,8 @@ export interface CommandContext {
   print(value: unknown, text: (columns: number | undefined) => string): void;
   /** An error as this command should report it: a refused caller is told where its token comes from. */
   explain(caught: unknown): unknown;
+  /** Keeps the compiled code for later starts of `serve`; called when it serves. */
+  keepServeCode(): void;
   /** Lets go of the gateway. */
   close(): void;
 }
@@ -30,6 +38,7 @@ export interface CommandContext {
 export function createCommandContext(
   options: ConnectionOptions & { readonly json?: boolean },
   terminal: Terminal,
+  keepCode: KeepCode,
 ): CommandContext {
   let connected: Promise<GatewayClient> | undefined;
   let explain = (caught: unknown): unknown => caught;
@@ -56,10 +65,14 @@ export function createCommandContext(
       terminal.out(`${terminal.outIsTerminal ? printable(shown) : shown}\n`);
     },
     explain: (caught) => explain(caught),
+    keepServeCode() {
+      keepCode("serve");
+    },
     close() {
       connected?.then(
         (client) => {
           client.close();
+          keepCode("command");
         },
         () => undefined,
       );

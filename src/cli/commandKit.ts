@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import type { CommandContext } from "./commandContext.js";
+import type { CommandContext, KeepCode } from "./commandContext.js";
 import { createCommandContext } from "./commandContext.js";
 import { addGlobalOptions, globalOptionsOf, ownOptionsOf } from "./globalOptions.js";
 import type { Terminal } from "./terminal.js";
@@ -23,13 +23,13 @@ export type Register = (program: Command, kit: CommandKit) => void;
  * Makes the kit of one program.
  * @param exit takes the exit code of a command that ends otherwise than by an error
  */
-export function createCommandKit(terminal: Terminal, exit: (code: number) => void): CommandKit {
+export function createCommandKit(terminal: Terminal, exit: (code: number) => void, keepCode: KeepCode): CommandKit {
   return {
     run: (command, action) =>
       addGlobalOptions(command).action(async (...given: unknown[]) => {
         // Commander calls with the arguments, the options and the command.
         const args = given.slice(0, -2);
-        const context = createCommandContext(globalOptionsOf(command), terminal);
+        const context = createCommandContext(globalOptionsOf(command), terminal, keepCode);
         try {
           const code = await action(context, ...([...args, ownOptionsOf(command), command] as never[]));
           if (typeof code === "number") exit(code);

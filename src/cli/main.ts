@@ -1,3 +1,6 @@
+import { keepCode } from "./commandsScript.js";
 import { runCli } from "./runCli.js";
 
-process.exitCode = await runCli(process.argv.slice(2));
+void runCli(process.argv.slice(2), { keepCode }).then((code) => {
+  process.exitCode = code;
+});

@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 
+import type { KeepCode } from "./commandContext.js";
 import { EXIT_USAGE } from "./exitCodes.js";
 import { createProgram } from "./program.js";
 import { printError, reportError } from "./reportError.js";
@@ -7,12 +8,24 @@ import type { Terminal } from "./terminal.js";
 import { processTerminal } from "./terminal.js";
 import { usageProblem } from "./usageProblem.js";
 
+/** What {@link runCli} may be told. */
+export interface RunCliOptions {
+  /** Default: that of this process. */
+  readonly terminal?: Terminal;
+  /** Keeps what has been compiled for later starts; called when the code of that use has run. */
+  readonly keepCode?: KeepCode;
+}
+
 /** Runs one command line (without the program's own name) and returns its exit code; never throws. */
-export async function runCli(args: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+export async function runCli(
+  args: readonly string[],
+  { terminal = processTerminal(), keepCode = () => undefined }: RunCliOptions = {},
+): Promise<number> {
   const state = { exitCode: 0 };
-  const program = createProgram(terminal, (code) => {
+  const exit = (code: number): void => {
     state.exitCode = code;
-  });
+  };
+  const program = createProgram(terminal, exit, keepCode);
   // Looked for in the text, because a wrong command line has no options.
   const asked = (flag: string): boolean => args.slice(0, [...args, "--"].indexOf("--")).includes(flag);
   const style = { verbose: asked("--verbose"), json: asked("--json") };

@@ -16,7 +16,7 @@ import type { Random } from "../base/random.js";
 import { systemRandom } from "../base/random.js";
 import { SecretRegistry } from "../base/secretRegistry.js";
 import { openIdentity } from "../rpc/tls/identityKey.js";
-import { leafSource } from "../rpc/tls/leafCertificate.js";
+import { lateLeafSource } from "../rpc/tls/leafCertificate.js";
 import { openStore } from "../store/store.js";
 import { checkClientBind } from "./access/checkClientBind.js";
 import { checkPeerPins } from "./access/peerTable.js";
@@ -144,7 +144,7 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
   const reap = process.pid === 1 ? loadReap() : undefined;
   undo.add(reapOrphans({ pid: process.pid, table, reap, clock, log }));
   const identity = await openIdentity(paths.root, clock.now());
-  const leaves = await leafSource(identity, () => clock.now());
+  const leaves = lateLeafSource(identity, () => clock.now());
   const events = createOperatorEvents(store.epoch, clock);
   undo.add(() => {
     events.end();

@@ -20,8 +20,6 @@ import { createTokenTable } from "./access/tokenTable.js";
 import { createTokenUses } from "./access/tokenUses.js";
 import type { Cleanups } from "./cleanups.js";
 import type { GatewayContext, GatewayRooms } from "./gatewayContext.js";
-import { createMetrics } from "./metrics/createMetrics.js";
-import { startMetricsEndpoint } from "./metrics/metricsEndpoint.js";
 
 /** An open listener with what it serves. */
 export interface OpenListener {
@@ -73,6 +71,9 @@ export async function startListeners(
   const { owner, dm } = rooms;
   const { paths, config, log, clock, random, table } = context;
   const metrics = await serveMetrics(context, rooms, undo);
+  const { clientTcp: clientTcpAddress, peers: peersAddress } = config.listeners;
+  const ownLeafForClients = clientTcpAddress?.tls !== undefined && clientTcpAddress.tls.cert === undefined;
+  if (ownLeafForClients || peersAddress !== undefined) await context.leaves.refresh();
   const shared = { log, clock, random, defaultDeadlineMs: context.budgets.unaryDeadlineMs };
   const observed = metrics === undefined ? {} : { observe: metrics.observe };
   const onTcp = config.listeners.reflectionOnTcp ? { reflection: descriptorSet } : {};
@@ -134,7 +135,7 @@ export async function startListeners(
   forClients.push(clientSocket);
 
   let clientTcp: Listener | undefined;
-  if (config.listeners.clientTcp !== undefined) {
+  if (clientTcpAddress !== undefined) {
     const uses = createTokenUses(tokenUsesFile(tokensFile), clock, log);
     undo.add(() => {
       uses.flush();
@@ -150,19 +151,19 @@ export async function startListeners(
           attempts: createFailedAttempts(clock),
         }),
       ),
-      transport: clientTransport(config.listeners.clientTcp, context),
+      transport: clientTransport(clientTcpAddress, context),
       ...onTcp,
     });
     forClients.push(clientTcp);
   }
 
   let peers: Listener | undefined;
-  if (config.listeners.peers !== undefined) {
+  if (peersAddress !== undefined) {
     peers = await start({
       name: "peers",
       services: dm.peerServices,
       authenticate: peerAuthentication(context.peers),
-      transport: peerTransport(config.listeners.peers, context),
+      transport: peerTransport(peersAddress, context),
       ...onTcp,
     });
     forClients.push(peers);
@@ -194,6 +195,10 @@ async function serveMetrics(
 ): Promise<{ readonly url: string; readonly observe: CallObserver } | undefined> {
   const { metrics: address } = context.config.listeners;
   if (address === undefined) return undefined;
+  const [{ createMetrics }, { startMetricsEndpoint }] = await Promise.all([
+    import("./metrics/createMetrics.js"),
+    import("./metrics/metricsEndpoint.js"),
+  ]);
   const metrics = createMetrics(context, rooms);
   undo.add(metrics.stop);
   const endpoint = await startMetricsEndpoint(address, metrics, context.log.child({ listener: "metrics" }));

@@ -7,21 +7,26 @@ import {
 import { ServerReflectionService as ReflectionV1Alpha } from "../gen/grpc/reflection/v1alpha/reflection.js";
 import { implementService, type ServiceImplementation } from "./harness/implementService.js";
 import { defineBidi } from "./harness/methods.js";
-import { createReflectionIndex, type ReflectionIndex } from "./reflectionIndex.js";
+import type { ReflectionIndex } from "./reflectionIndex.js";
 
 type Answer = NonNullable<ServerReflectionResponse["messageResponse"]>;
 
 /**
- * Server reflection, v1 and v1alpha, straight from the descriptor set that buf built.
+ * Server reflection, v1 and v1alpha, straight from the descriptor set that buf built. The set is read at the first question:
+ * that takes longer than most of a gateway's start.
  * @param services full names of the other services of the listener; only these and reflection itself are listed
  */
 export function createReflection(descriptorSet: Uint8Array, services: readonly string[]): ServiceImplementation[] {
-  const index = createReflectionIndex(descriptorSet);
+  let index: Promise<ReflectionIndex> | undefined;
+  const read = async (): Promise<ReflectionIndex> => {
+    const { createReflectionIndex } = await import("./reflectionIndex.js");
+    return createReflectionIndex(descriptorSet);
+  };
   const names = [...services, "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
   const serverReflectionInfo = defineBidi<ServerReflectionRequest, ServerReflectionResponse>({
     async handle({ requests, send }) {
       for await (const request of requests) {
-        const messageResponse = answer(index, names, request);
+        const messageResponse = answer(await (index ??= read()), names, request);
         await send({ validHost: request.host, originalRequest: request, messageResponse });
       }
     },

@@ -43,6 +43,7 @@ export async function serve(context: CommandContext): Promise<number | undefined
       const lines = Object.entries(addresses).map(([name, address]) => `  ${name.padEnd(13)}${address}`);
       return [`Serving ${home}`, ...lines, `  ${"pin".padEnd(13)}${pin}`, "Ready."].join("\n");
     });
+    context.keepServeCode();
     await gateway.ended;
     return state.forced ? EXIT_INTERRUPTED : undefined;
   } finally {

@@ -1,6 +1,3 @@
-import { render } from "ink";
-import { createElement } from "react";
-
 import { systemClock } from "../../base/clock.js";
 import { createDeferred } from "../../base/deferred.js";
 import { pause } from "../../base/pause.js";
@@ -12,7 +9,6 @@ import { actOnGateway } from "../top/actOnGateway.js";
 import { readSnapshot } from "../top/snapshot.js";
 import type { TopAction } from "../top/topState.js";
 import { createTopStore } from "../top/topStore.js";
-import { TopScreen } from "../top/topScreen.js";
 
 /** Time between two looks at the gateway, milliseconds. */
 const EVERY_MS = 1_000;
@@ -51,7 +47,8 @@ export async function top(context: CommandContext): Promise<void> {
       store.take({ kind: "unreachable", message: messageOf(error) });
     }
   };
-  const screen = render(createElement(TopScreen, { store }), { exitOnCtrlC: false, patchConsole: false });
+  const { showScreen } = await import("../top/showScreen.js");
+  const screen = await showScreen(store);
   try {
     while (!leave.signal.aborted) {
       await look();

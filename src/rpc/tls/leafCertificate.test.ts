@@ -1,7 +1,7 @@
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { ephemeralIdentity } from "./identityKey.js";
-import { DEFAULT_LEAF_POLICY, issueLeaf, leafSource, needsRotation } from "./leafCertificate.js";
+import { DEFAULT_LEAF_POLICY, issueLeaf, lateLeafSource, leafSource, needsRotation } from "./leafCertificate.js";
 
 const DAY = 24 * 60 * 60 * 1000;
 const NOW = Date.UTC(2030, 0, 15, 12);
@@ -88,5 +88,12 @@ describe("a leaf source", () => {
     expect(source.currentLeaf()).toBe(first);
     broken = false;
     expect(await source.refresh()).not.toBe(first);
+  });
+
+  it("holds none before the first refresh where it is made so", async () => {
+    const source = lateLeafSource(identity, () => NOW);
+    expect(() => source.currentLeaf()).toThrow("refresh before");
+    const leaves = new Set(await Promise.all([source.refresh(), source.refresh()]));
+    expect([...leaves]).toEqual([source.currentLeaf()]);
   });
 });

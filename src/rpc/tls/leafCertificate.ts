@@ -69,28 +69,28 @@ export function needsRotation(leaf: Leaf, nowMs: number, policy: LeafPolicy = DE
 export interface LeafSource {
   /** The identity that leaves are issued under. */
   readonly identity: Identity;
-  /** The leaf that is held, the same object until a refresh replaces it. */
+  /** The leaf that is held, the same object until a refresh replaces it. Throws before the first refresh. */
   currentLeaf(): Leaf;
   /**
-   * Replaces the leaf if rotation is due, and resolves with the leaf that is held then. To be awaited before each
-   * connection, because a process may have slept longer than a leaf lives. Calls that overlap issue one leaf. Rejects
-   * if issuing fails; the held leaf stays, and the next call tries again.
+   * Replaces the leaf if rotation is due or none is held, and resolves with the leaf that is held then. To be awaited
+   * before each connection, because a process may have slept longer than a leaf lives. Calls that overlap issue one
+   * leaf. Rejects if issuing fails; the held leaf stays, and the next call tries again.
    */
   refresh(): Promise<Leaf>;
 }
 
 /**
- * A source of leaves under one identity, shared by a gateway's listener and its clients. Resolves when it holds its
- * first leaf.
+ * A source of leaves under one identity, shared by a gateway's listener and its clients. It holds no leaf before its first
+ * refresh: a gateway that talks to no peer issues none, and does not load what issues them.
  *
  * @param now the current time, milliseconds since the Unix epoch
  */
-export async function leafSource(
+export function lateLeafSource(
   identity: Identity,
   now: () => number,
   policy: LeafPolicy = DEFAULT_LEAF_POLICY,
-): Promise<LeafSource> {
-  let held = await issueLeaf(identity, now(), policy);
+): LeafSource {
+  let held: Leaf | undefined;
   let issuing: Promise<Leaf> | undefined;
 
   const replace = async (nowMs: number): Promise<Leaf> => {
@@ -104,12 +104,26 @@ export async function leafSource(
 
   return {
     identity,
-    currentLeaf: () => held,
+    currentLeaf() {
+      if (held === undefined) throw new Error("no leaf is held: refresh before you connect or listen");
+      return held;
+    },
     async refresh() {
       const nowMs = now();
-      if (!needsRotation(held, nowMs, policy)) return held;
+      if (held !== undefined && !needsRotation(held, nowMs, policy)) return held;
       issuing ??= replace(nowMs);
       return issuing;
     },
   };
+}
+
+/** A {@link lateLeafSource} that holds its first leaf. */
+export async function leafSource(
+  identity: Identity,
+  now: () => number,
+  policy: LeafPolicy = DEFAULT_LEAF_POLICY,
+): Promise<LeafSource> {
+  const source = lateLeafSource(identity, now, policy);
+  await source.refresh();
+  return source;
 }

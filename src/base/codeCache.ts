@@ -25,10 +25,14 @@ export function thisNode(): CompilingNode {
   return { version, v8: versions.v8, arch, flags: [...execArgv, env["NODE_OPTIONS"] ?? ""] };
 }
 
-/** Where the cache of a script is kept. The script's own name must name its content. */
-export function codeCachePath(directory: string, script: string, node: CompilingNode = thisNode()): string {
+/**
+ * Where the cache of a script is kept. The script's own name must name its content.
+ * @param use tells apart the caches of one script that does different things; empty for one that has one use
+ */
+export function codeCachePath(directory: string, script: string, use = "", node: CompilingNode = thisNode()): string {
   const flags = crc32(JSON.stringify(node.flags)).toString(16);
-  return join(directory, `${basename(script)}-${node.version}-${node.v8}-${node.arch}-${flags}${SUFFIX}`);
+  const name = use === "" ? basename(script) : `${basename(script)}-${use}`;
+  return join(directory, `${name}-${node.version}-${node.v8}-${node.arch}-${flags}${SUFFIX}`);
 }
 
 /** Reads a cache; undefined where there is none or where it is not whole. Never throws. */

@@ -11,6 +11,7 @@ interface Exports {
   readonly add: (a: number, b: number) => number;
   readonly basename: (path: string) => string;
   readonly fail: () => never;
+  readonly host: { readonly importModule: (specifier: string) => Promise<unknown> } | undefined;
 }
 
 let directory: string;
@@ -20,10 +21,10 @@ beforeEach(() => {
   script = join(directory, "program-1.cjs");
   writeFileSync(
     script,
-    `(function (exports, require, module, __filename, __dirname) {
+    `(function (exports, require, module, __filename, __dirname, host) {
 const { basename } = require("node:path");
 module.exports = Object.assign(module.exports, {
-  name: __filename, directory: __dirname, basename,
+  name: __filename, directory: __dirname, basename, host,
   add(a, b) { return a + b; },
   fail() { throw new Error("on line six"); },
 });
@@ -83,4 +84,21 @@ test("without a directory nothing is kept", () => {
   loadScript<Exports>(script, undefined).keepCache();
   loadScript<Exports>(script, join(directory, "none")).keepCache();
   expect(readdirSync(directory)).toEqual(["program-1.cjs"]);
+  loadScript<Exports>(script, undefined).keepCache(directory);
+  expect(load().cached).toBe(true);
+});
+
+test("each use has its own cache, and takes no other's", () => {
+  loadScript<Exports>(script, directory, { use: "serve" }).keepCache();
+  expect(load().cached).toBe(false);
+  expect(loadScript<Exports>(script, directory, { use: "command" }).cached).toBe(false);
+  expect(loadScript<Exports>(script, directory, { use: "serve" }).cached).toBe(true);
+});
+
+test("code from the cache imports by what it is handed", async () => {
+  const host = { importModule: (specifier: string): Promise<unknown> => import(specifier) };
+  loadScript<Exports>(script, directory, { host }).keepCache();
+  const { exports, cached } = loadScript<Exports>(script, directory, { host });
+  expect(cached).toBe(true);
+  await expect(exports.host?.importModule("node:path")).resolves.toHaveProperty("join");
 });

@@ -12,8 +12,9 @@ export interface LoadedScript<Exports> {
   /**
    * Keeps what V8 has compiled so far for later starts; does nothing where the code came from the cache or none is kept.
    * Blocks for some ten milliseconds the first time. Never throws.
+   * @param into the folder, where none was there when the script was loaded
    */
-  keepCache(): void;
+  keepCache(into?: string): void;
 }
 
 type ModuleFunction = (
@@ -22,18 +23,30 @@ type ModuleFunction = (
   module: { readonly exports: object },
   filename: string,
   directory: string,
+  host: unknown,
 ) => void;
 
+/** What {@link loadScript} may be told besides the script. */
+export interface LoadOptions {
+  /** What the script is loaded for, where it does different things: each use has its own cache, of what it compiles. */
+  readonly use?: string;
+  /** Given to the script as its sixth parameter: a way to `import()`, which code that comes from V8's cache has lost, or modules to share. */
+  readonly host?: unknown;
+}
+
 /**
- * Loads a CommonJS script that is wrapped into a function of Node's five module parameters, with its compiled code from
- * `cacheDirectory`; a cache that does not fit is as good as none. The file must be ASCII.
+ * Loads a CommonJS script that is wrapped into a function of Node's five module parameters and a host, with its compiled code
+ * from `cacheDirectory`; a cache that does not fit is as good as none. The file must be ASCII.
  * @throws Error where the file cannot be read, and whatever the script throws.
  */
-export function loadScript<Exports>(path: string, cacheDirectory: string | undefined): LoadedScript<Exports> {
+export function loadScript<Exports>(
+  path: string,
+  cacheDirectory: string | undefined,
+  { use = "", host }: LoadOptions = {},
+): LoadedScript<Exports> {
   // One byte a character: read as UTF-8 it would be decoded first, and its text would take twice the memory if it were not ASCII.
   const source = readFileSync(path, "latin1");
-  const cachePath = cacheDirectory === undefined ? undefined : codeCachePath(cacheDirectory, path);
-  const cachedData = cachePath === undefined ? undefined : readCodeCache(cachePath);
+  const cachedData = cacheDirectory === undefined ? undefined : readCodeCache(codeCachePath(cacheDirectory, path, use));
   const script = new Script(source, {
     filename: path,
     ...(cachedData === undefined ? {} : { cachedData }),
@@ -41,16 +54,16 @@ export function loadScript<Exports>(path: string, cacheDirectory: string | undef
   });
   const run = script.runInThisContext() as ModuleFunction;
   const module = { exports: {} };
-  run(module.exports, createRequire(path), module, path, dirname(path));
+  run(module.exports, createRequire(path), module, path, dirname(path), host);
   const cached = cachedData !== undefined && script.cachedDataRejected === false;
   let kept = cached;
   return {
     exports: module.exports as Exports,
     cached,
-    keepCache() {
-      if (kept || cachePath === undefined) return;
+    keepCache(into = cacheDirectory) {
+      if (kept || into === undefined) return;
       kept = true;
-      writeCodeCache(cachePath, script.createCachedData());
+      writeCodeCache(codeCachePath(into, path, use), script.createCachedData());
     },
   };
 }

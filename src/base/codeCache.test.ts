@@ -80,17 +80,18 @@ test("the oldest files go when there are many; files of other kinds stay", () =>
   expect(names).toContain("03.cache");
 });
 
-test("the script, Node, V8, the architecture and Node's flags each make a name of their own", () => {
+test("the script, its use, Node, V8, the architecture and Node's flags each make a name of their own", () => {
   const node = { version: "v20.1.0", v8: "11.3", arch: "x64", flags: [""] };
   const names = [
-    codeCachePath("/c", "/d/program-A.cjs", node),
-    codeCachePath("/c", "/d/program-B.cjs", node),
-    codeCachePath("/c", "/d/program-A.cjs", { ...node, version: "v20.1.1" }),
-    codeCachePath("/c", "/d/program-A.cjs", { ...node, v8: "11.4" }),
-    codeCachePath("/c", "/d/program-A.cjs", { ...node, arch: "arm64" }),
-    codeCachePath("/c", "/d/program-A.cjs", { ...node, flags: ["--max-old-space-size=64", ""] }),
+    codeCachePath("/c", "/d/program-A.cjs", "", node),
+    codeCachePath("/c", "/d/program-B.cjs", "", node),
+    codeCachePath("/c", "/d/program-A.cjs", "serve", node),
+    codeCachePath("/c", "/d/program-A.cjs", "", { ...node, version: "v20.1.1" }),
+    codeCachePath("/c", "/d/program-A.cjs", "", { ...node, v8: "11.4" }),
+    codeCachePath("/c", "/d/program-A.cjs", "", { ...node, arch: "arm64" }),
+    codeCachePath("/c", "/d/program-A.cjs", "", { ...node, flags: ["--max-old-space-size=64", ""] }),
   ];
   expect(new Set(names).size).toBe(names.length);
-  expect(codeCachePath("/c", "/e/program-A.cjs", node)).toBe(names[0]);
-  expect(codeCachePath("/c", "/d/x.cjs")).toBe(codeCachePath("/c", "/d/x.cjs", thisNode()));
+  expect(codeCachePath("/c", "/e/program-A.cjs", "", node)).toBe(names[0]);
+  expect(codeCachePath("/c", "/d/x.cjs")).toBe(codeCachePath("/c", "/d/x.cjs", "", thisNode()));
 });
