@@ -34,6 +34,7 @@ import { gatewayServices } from "./gatewayServices.js";
 import { peerEntries } from "./messages/peerEntries.js";
 import { reapOrphans } from "./orphans/reapOrphans.js";
 import { loadReap } from "./orphans/waitForProcess.js";
+import { createSpendingGuard } from "./usage/spendingGuard.js";
 import { watchStorage } from "./storage/storageGuard.js";
 
 /** How {@link startGateway} is told where it is and what it runs on. */
@@ -139,6 +140,10 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
   const { vet } = storage;
   const store = await openStore(paths, { clock, random, logger: log, vet, ...limits });
   undo.add(() => store.close());
+  const spending = createSpendingGuard({ store, agents, clock, log });
+  undo.add(() => {
+    spending.stop();
+  });
   const configuredPeers = peerEntries(config);
   const peers = createPeerBook(store.reader, () => configuredPeers);
   const reap = process.pid === 1 ? loadReap() : undefined;
@@ -161,6 +166,7 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
     agents,
     store,
     storage,
+    spending,
     leaves,
     peers,
     events,

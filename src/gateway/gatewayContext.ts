@@ -13,6 +13,7 @@ import type { LoopDelay } from "./admin/loopDelay.js";
 import type { OperatorEvents } from "./admin/operatorEvents.js";
 import type { AgentDirectory } from "./agents/agentDirectory.js";
 import type { StorageGuard } from "./storage/storageGuard.js";
+import type { SpendingGuard } from "./usage/spendingGuard.js";
 import type { DmRoom, OwnerRoom } from "./ports.js";
 
 /** What the rooms and services of one gateway are made from. */
@@ -24,6 +25,8 @@ export interface GatewayContext {
   readonly store: Store;
   /** Says when the disk takes no more work. */
   readonly storage: Pick<StorageGuard, "problem">;
+  /** Pauses agents that have used up their budget of the day. */
+  readonly spending: SpendingGuard;
   /** Leaves under the home's identity key. */
   readonly leaves: LeafSource;
   readonly peers: PeerBook;

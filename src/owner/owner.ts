@@ -17,12 +17,13 @@ import type { Authenticate } from "../rpc/authentication.js";
 import type { ServiceImplementation } from "../rpc/harness/implementService.js";
 import type { PeerCredentials } from "../rpc/peerCredentials.js";
 import { RpcError } from "../rpc/rpcError.js";
-import { findSession } from "../store/queries/sessions.js";
+import { agentOfSession, findSession } from "../store/queries/sessions.js";
 import { sessionsToRun } from "../store/queries/turns.js";
 import type { Store } from "../store/store.js";
 import { claimInput } from "../store/turns/claimInput.js";
 import { shareSlot } from "./admission/sharedSlot.js";
 import { type RunNext, SlotScheduler } from "./admission/slotScheduler.js";
+import { OPEN_GATE, type TurnGate } from "./admission/turnGate.js";
 import { AttachmentFiles } from "./attachments/attachmentFiles.js";
 import { ownerService } from "./attach/ownerService.js";
 import type { RunTurn } from "./children/childDesk.js";
@@ -69,8 +70,11 @@ export interface OwnerOptions {
   readonly agent: (name: string) => AgentConfig;
   /** What an agent is offered in a turn of a session. */
   readonly offer: (agent: string, botChat: boolean) => TurnOffer;
+  /** Which agents begin no turn for now; default none. */
+  readonly gate?: TurnGate;
   /** Default: the system's. */
   readonly spawner?: Spawner;
+  /** Takes the spans of turns; default: nobody, and traces are passed on. */
 }
 
 /** The owner of worker processes: it starts them, believes them, hands them their turns and records how those end. */
@@ -113,7 +117,7 @@ export interface Owner {
 
 /** Makes an owner; nothing of it runs before `recover` and `start`. */
 export function createOwner(options: OwnerOptions): Owner {
-  const { store, paths, budgets, clock, random, table, secrets, log, listeners } = options;
+  const { store, paths, budgets, clock, random, table, secrets, log, listeners, gate = OPEN_GATE } = options;
   const running = new Map<string, TurnRun>();
   let draining = false;
   let closing = false;
@@ -156,6 +160,7 @@ export function createOwner(options: OwnerOptions): Owner {
     launcher,
     pool,
     agent: options.agent,
+    gate,
     offer: options.offer,
     listeners: {
       ...listeners,
@@ -184,11 +189,17 @@ export function createOwner(options: OwnerOptions): Owner {
       await turn.run();
     } finally {
       running.delete(executionId);
+      gate.turnEnded(claim.claimed.agent);
       sessionChanged(sessionId);
     }
     return "ran";
   };
-  const runRoot: RunNext = (sessionId, slot) => runTurn(sessionId, shareSlot(slot), () => undefined);
+  // A child's turn is part of its parent's, which goes on to its end.
+  const runRoot: RunNext = async (sessionId, slot) => {
+    const agent = agentOfSession(store.reader, sessionId);
+    if (agent !== undefined && gate.closedFor(agent) !== undefined) return "nothing";
+    return runTurn(sessionId, shareSlot(slot), () => undefined);
+  };
   const scheduler = new SlotScheduler(options.maxWorkers, runRoot, (sessionId, error) => {
     log.error({ err: error, session: sessionId }, "a session's next input could not be run");
   });

@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { expect, test } from "vitest";
 
 import { serve, talaria, temporaryHome } from "./useTalaria.js";
@@ -113,7 +116,7 @@ test("tokens open TCP while the gateway runs, and close it", async () => {
   expect((await talaria(...at, "tokens", "revoke", "ci")).code).toBe(66);
 });
 
-test("usage adds up what agents have used today", async () => {
+test("usage shows what agents have used today, and a budget is lifted", async () => {
   const { home } = await serve();
   const at = ["--home", home];
   await talaria(...at, "run", "main", "!usage 11 7 0.25");
@@ -127,4 +130,16 @@ test("usage adds up what agents have used today", async () => {
     /^\d{4}-\d\d-\d\d +main +2 /m,
   );
   expect((await talaria(...at, "usage", "--days", "none")).code).toBe(64);
+  writeFileSync(join(home, "agents", "main", "agent.yaml"), "runtime: echo\nbudget: { tokens_per_day: 20 }\n");
+  expect((await talaria(...at, "reload")).code).toBe(0);
+  expect(await talaria(...at, "run", "main", "Hello")).toMatchObject({
+    code: 75,
+    stderr: expect.stringMatching(/BUDGET_REACHED[\s\S]*23 of 20 tokens/),
+  });
+  expect((await talaria(...at, "usage")).stdout).toMatch(/ 20 tokens: paused$/m);
+  expect((await talaria(...at, "agents")).stdout).toContain("! Agent main has used 23 of 20 tokens");
+  expect((await talaria(...at, "usage", "lift", "main")).stdout).toContain("lifted until the UTC day ends");
+  expect((await talaria(...at, "run", "main", "Hello")).code).toBe(0);
+  expect((await talaria(...at, "usage")).stdout).toMatch(/ 20 tokens, lifted by client:\S+$/m);
+  expect((await talaria(...at, "usage", "lift", "nobody")).code).toBe(66);
 });

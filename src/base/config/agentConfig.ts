@@ -110,6 +110,13 @@ export interface AgentConfig {
     /** Most requests to the model in one turn; absent = the runtime's default. */
     readonly maxModelCalls?: number;
   };
+  /** What it may use on one UTC day; from then on it begins no turn until the next. */
+  readonly budget: {
+    /** Tokens in and out of all its model calls; absent = no bound. */
+    readonly tokensPerDay?: number;
+    /** US dollars, as far as the cost of its calls is known; absent = no bound. */
+    readonly costUsdPerDay?: number;
+  };
   /** Commands run at events of a turn, those of one event in their order. */
   readonly hooks: readonly HookConfig[];
   /** The text of `instructions.md`; empty if there is none. */

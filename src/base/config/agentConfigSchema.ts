@@ -101,6 +101,12 @@ export const agentConfigSchema = z
         max_model_calls: z.int().min(1).max(10_000).optional(),
       })
       .prefault({}),
+    budget: z
+      .strictObject({
+        tokens_per_day: z.int().min(1).optional(),
+        cost_usd_per_day: z.number().positive().max(1_000_000_000).optional(),
+      })
+      .prefault({}),
     hooks: z.strictObject(hooks).prefault({}),
   })
   .check(agentRules());

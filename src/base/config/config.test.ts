@@ -136,6 +136,7 @@ describe("agents", () => {
         approvals: "ask",
         terminal: { sandbox: "none", user: "" },
         limits: {},
+        budget: {},
         hooks: [],
         instructions: "Be brief.\n",
       },

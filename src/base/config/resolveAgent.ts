@@ -12,7 +12,7 @@ type WrittenSource = Written["worker"]["env"][string];
 
 /** Fills in what is left out of an agent's file; relative paths start at its folder. */
 export function resolveAgent(written: Written, directory: string, name: AgentName, instructions: string): AgentConfig {
-  const { limits } = written;
+  const { limits, budget } = written;
   const model = modelOf(written, directory);
   return {
     name,
@@ -45,6 +45,10 @@ export function resolveAgent(written: Written, directory: string, name: AgentNam
       ...defined("noProgressMs", limits.no_progress_ms),
       ...defined("memoryMib", limits.memory_mib),
       ...defined("maxModelCalls", limits.max_model_calls),
+    },
+    budget: {
+      ...defined("tokensPerDay", budget.tokens_per_day),
+      ...defined("costUsdPerDay", budget.cost_usd_per_day),
     },
     hooks: HOOK_EVENTS.flatMap((event) =>
       written.hooks[event].map((one): HookConfig => ({

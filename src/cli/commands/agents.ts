@@ -18,7 +18,11 @@ export async function agents(context: CommandContext): Promise<void> {
           agent.main ? `${agent.name} (main)` : agent.name,
           agent.runtime,
           agent.model,
-          agent.problem === "" ? agent.description : `! ${agent.problem}`,
+          agent.problem !== ""
+            ? `! ${agent.problem}`
+            : agent.pause === undefined
+              ? agent.description
+              : `! ${agent.pause.message}`,
         ]),
         columns,
       ),

@@ -15,7 +15,7 @@ export async function reload(context: CommandContext): Promise<number | undefine
   context.print(ReloadResponse.toJSON(answer), () => {
     const lines = [
       ...line("Added", added),
-      ...line("Changed, for new sessions", changed),
+      ...line("Changed, for new sessions (budgets at once)", changed),
       ...line("Removed", removed),
       ...problems.map(({ message, hint }) => `! ${message} ${hint}`.trimEnd()),
     ];

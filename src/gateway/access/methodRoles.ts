@@ -45,6 +45,8 @@ export const METHOD_ROLES: Readonly<Record<string, ClientRole>> = {
   [`${admin}ListDestinations`]: "reader",
   [`${admin}HoldDestination`]: "operator",
   [`${admin}ReleaseDestination`]: "operator",
+  [`${admin}ListUsage`]: "reader",
+  [`${admin}LiftBudget`]: "operator",
   [`${admin}Reload`]: "operator",
   [`${admin}Drain`]: "operator",
 

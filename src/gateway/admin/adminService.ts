@@ -17,6 +17,8 @@ import { agentProblems, reloadMethod } from "../agents/reloadAgents.js";
 import type { GatewayContext, GatewayRooms } from "../gatewayContext.js";
 import type { GatewayControl } from "../gatewayControl.js";
 import type { OpenListener } from "../gatewayListeners.js";
+import { pauseFailure } from "../usage/pauseError.js";
+import { usageMethods } from "../usage/usageMethods.js";
 import { peerMethods } from "./peerMethods.js";
 
 /** What {@link createAdminService} shows and steers. */
@@ -31,7 +33,7 @@ export function createAdminService(
   context: GatewayContext,
   { rooms, control, listeners }: AdminServiceOptions,
 ): ServiceImplementation {
-  const { store, config, budgets, clock, paths, leaves, events, loopDelay } = context;
+  const { store, config, budgets, clock, paths, leaves, events, loopDelay, spending } = context;
   const startedAt = toTimestamp(clock.now());
   const info = gatewayInfo({ name: config.name, version: VERSION, storeId: readStoreId(store.reader) }, budgets);
   const running = (): number => readStatus(store.reader).turns.running;
@@ -67,7 +69,11 @@ export function createAdminService(
           openPrompts: counts.openPrompts,
           pausedSessions: counts.pausedSessions,
           loopDelayP99: toDuration(loopDelay.p99Ms()),
-          problems: [...storageProblems(context), ...agentProblems(context)],
+          problems: [
+            ...storageProblems(context),
+            ...agentProblems(context),
+            ...spending.pauses().map((pause) => pauseFailure(pause, clock.now())),
+          ],
         };
       },
     }),
@@ -87,6 +93,7 @@ export function createAdminService(
       handle: async () => ({ destinations: [...rooms.dm.overview.destinations()] }),
     }),
     ...peerMethods(rooms.dm, listeners),
+    ...usageMethods(context),
     reload: reloadMethod(context),
     drain: defineUnary({
       schema: z.object({

@@ -17,16 +17,21 @@ import { cutPage, createPageTokens, pageSizeOf } from "../../rpc/pageToken.js";
 import { toTimestamp } from "../../rpc/wire/times.js";
 import type { GatewayContext } from "../gatewayContext.js";
 import type { DmRoom } from "../ports.js";
+import { pauseFailure } from "../usage/pauseError.js";
 
 const page = { pageSize: pageSizeField, pageToken: pageTokenField };
 const named = agentField.min(1, "is required");
 
 /** Makes AgentService. */
 export function createAgentService(
-  { store, agents }: Pick<GatewayContext, "store" | "agents">,
+  { store, agents, spending, clock }: Pick<GatewayContext, "store" | "agents" | "spending" | "clock">,
   dm: Pick<DmRoom, "teammates">,
 ): ServiceImplementation {
   const { reader, writer } = store;
+  const shown = (agent: AgentConfig): Agent => {
+    const pause = spending.pauseOf(agent.name);
+    return { ...toAgent(agent, reader), pause: pause === undefined ? undefined : pauseFailure(pause, clock.now()) };
+  };
   const tokens = createPageTokens(store.homeKey);
   return implementService(AgentServiceService, {
     listAgents: defineUnary({
@@ -34,10 +39,9 @@ export function createAgentService(
       async handle({ pageSize, pageToken }) {
         const after = tokens.read(["agents"], pageToken)?.[0];
         const size = pageSizeOf(pageSize);
-        const known = [
-          ...agents.list().map((agent) => toAgent(agent, reader)),
-          ...agents.invalid().map((agent) => toDisabled(agent, reader)),
-        ].sort((a, b) => (a.name < b.name ? -1 : 1));
+        const known = [...agents.list().map(shown), ...agents.invalid().map((agent) => toDisabled(agent, reader))].sort(
+          (a, b) => (a.name < b.name ? -1 : 1),
+        );
         const rest = known.filter(({ name }) => after === undefined || name > String(after));
         const cut = cutPage(rest, size);
         return {
@@ -51,7 +55,7 @@ export function createAgentService(
       schema: z.object({ name: named }),
       async handle({ name }) {
         const broken = agents.invalid().find((one) => one.name === name);
-        return { agent: broken === undefined ? toAgent(agents.require(name), reader) : toDisabled(broken, reader) };
+        return { agent: broken === undefined ? shown(agents.require(name)) : toDisabled(broken, reader) };
       },
     }),
 
@@ -106,6 +110,7 @@ function toAgent(agent: AgentConfig, reader: Queryable): Agent {
     messaging: agent.messaging,
     problem: "",
     botChatSessionId: botChatOf(reader, agent.name) ?? "",
+    pause: undefined,
   };
 }
 
@@ -123,5 +128,6 @@ function toDisabled({ name, main, problems }: InvalidAgent, reader: Queryable): 
     messaging: false,
     problem: more.length === 0 ? first.message : `${first.message} (and ${String(more.length)} more)`,
     botChatSessionId: botChatOf(reader, name) ?? "",
+    pause: undefined,
   };
 }

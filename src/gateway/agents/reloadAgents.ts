@@ -19,13 +19,15 @@ export function agentProblems({ agents }: Pick<GatewayContext, "agents">) {
     .map((problem) => toFailure(failureOf(agentInvalid(problem))));
 }
 
-/** Makes `AdminService.Reload`: reads the agents' folders again. Sessions that exist keep the policy that they were made with. */
-export function reloadMethod(context: Pick<GatewayContext, "agents" | "paths">) {
-  const { agents, paths } = context;
+/** Makes `AdminService.Reload`: reads the agents' folders again. Sessions that exist keep the policy that they were made with; budgets hold at once. */
+export function reloadMethod(context: Pick<GatewayContext, "agents" | "paths" | "spending">) {
+  const { agents, paths, spending } = context;
   return defineUnary<ReloadRequest, ReloadResponse>({
     schema: z.object({ requestId: requestIdField }),
     async handle(_request, { log }) {
       const { added, changed, removed } = agents.replace(readAgents(paths.agentsDir));
+      // Budgets are no part of a policy: they hold at once.
+      spending.look();
       log.info({ added, changed, removed, invalid: agents.invalid().map(({ name }) => name) }, "agents read again");
       return { added: [...added], changed: [...changed], removed: [...removed], problems: agentProblems(context) };
     },

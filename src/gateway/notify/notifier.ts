@@ -8,7 +8,8 @@ import { scrubbedEnvironment } from "../../base/scrubbedEnvironment.js";
 export type Notification =
   | { readonly kind: "unknown_outcome"; readonly inputId: string; readonly sessionId: string; readonly agent: string }
   | { readonly kind: "prompt_waiting"; readonly promptId: string; readonly sessionId: string }
-  | { readonly kind: "dead_letter"; readonly deliveryId: string; readonly recipient: string; readonly reason: string };
+  | { readonly kind: "dead_letter"; readonly deliveryId: string; readonly recipient: string; readonly reason: string }
+  | { readonly kind: "agent_paused"; readonly agent: string; readonly until: string };
 
 /** What {@link createNotifier} needs. */
 export interface NotifierOptions {

@@ -5,11 +5,12 @@ import { toTurn } from "../../owner/records/turnRecord.js";
 import type { ServiceImplementation } from "../../rpc/harness/implementService.js";
 import { failureOf, toFailure } from "../../rpc/wire/failure.js";
 import { findSession } from "../../store/queries/sessions.js";
-import { turnsOfSession } from "../../store/queries/turns.js";
+import { sessionsToRun, turnsOfSession } from "../../store/queries/turns.js";
 import type { GatewayContext } from "../gatewayContext.js";
 import type { Elsewhere } from "../messages/teammates.js";
 import { createNotifier, type Notifier } from "../notify/notifier.js";
 import type { OwnerRoom } from "../ports.js";
+import { pauseFailure } from "../usage/pauseError.js";
 import { toWorker } from "./toWorker.js";
 import { turnOffer } from "./turnOffer.js";
 import { workerProgram } from "./workerProgram.js";
@@ -29,7 +30,7 @@ export function createOwnerRoom(
   { messages, onDeliveriesChanged, elsewhere }: OwnerMessages,
   clientServices: (owner: Owner) => readonly ServiceImplementation[],
 ): { readonly owner: Owner; readonly room: OwnerRoom; readonly notifier: Pick<Notifier, "notify"> } {
-  const { store, paths, budgets, clock, random, table, secrets, log, config, agents, events, env } = context;
+  const { store, paths, budgets, clock, random, table, secrets, log, config, agents, events, env, spending } = context;
   const notifier = createNotifier({
     command: config.notifyCommand,
     environment: env,
@@ -50,6 +51,7 @@ export function createOwnerRoom(
     program: workerProgram(env, paths),
     messages,
     agent: (name) => agents.require(name),
+    gate: spending,
     offer: (name, botChat) => turnOffer(context, name, botChat, elsewhere()),
     listeners: {
       effects: ({ changed, dead }) => {
@@ -69,6 +71,18 @@ export function createOwnerRoom(
         events.publish({ $case: "promptWaiting", value: { promptId, sessionId } });
         notifier.notify({ kind: "prompt_waiting", promptId, sessionId });
       },
+    },
+  });
+  spending.listen({
+    paused: (pause) => {
+      events.publish({
+        $case: "agentPaused",
+        value: { agent: pause.agent, failure: pauseFailure(pause, clock.now()) },
+      });
+      notifier.notify({ kind: "agent_paused", agent: pause.agent, until: new Date(pause.until).toISOString() });
+    },
+    resumed: (agent) => {
+      owner.wake(sessionsToRun(store.reader, agent));
     },
   });
   return {
@@ -100,6 +114,7 @@ export function createOwnerRoom(
       recover: () => owner.recover(),
       start: () => {
         owner.start();
+        spending.look();
       },
       prepare: () => {
         const main = agents.list().find((agent) => agent.main);

@@ -4,6 +4,7 @@ import { QUOTAS } from "../../base/limits.js";
 import type { Turn } from "../../gen/talaria/gateway/v1/turn_service.js";
 import { Policy } from "../../gen/talaria/types/v1/policy.js";
 import { reasonError, RpcError } from "../../rpc/rpcError.js";
+import { agentOfSession } from "../../store/queries/sessions.js";
 import { admitInput } from "../../store/turns/admitInput.js";
 import { BOT_CHAT_TITLE } from "../../store/turns/ensureBotChat.js";
 import { freezePolicy } from "../policy/freezePolicy.js";
@@ -38,7 +39,7 @@ export interface AdmittedTurn {
 
 /**
  * Queues a client's input, once for each key.
- * @throws RpcError UNKNOWN_AGENT, UNKNOWN_SESSION, REQUEST_CONFLICT, CHILD_SESSION, UNKNOWN_ATTACHMENT, QUEUE_FULL, SESSION_PROTECTED; StorageError.
+ * @throws RpcError UNKNOWN_AGENT, UNKNOWN_SESSION, what the gate is closed for, REQUEST_CONFLICT, CHILD_SESSION, UNKNOWN_ATTACHMENT, QUEUE_FULL, SESSION_PROTECTED; StorageError.
  */
 export async function admitTurn(parts: TurnParts, request: TurnRequest): Promise<AdmittedTurn> {
   const { store, clock, random } = parts;
@@ -47,6 +48,8 @@ export async function admitTurn(parts: TurnParts, request: TurnRequest): Promise
   if (request.title === BOT_CHAT_TITLE) throw new RpcError("SESSION_PROTECTED");
   const sessionId = target.kind === "session" ? target.sessionId : newId("ses", random);
   const scope = target.kind === "session" ? target.sessionId : `agent:${target.agent}`;
+  const agent = target.kind === "agent" ? target.agent : agentOfSession(store.reader, target.sessionId);
+  const closed = agent === undefined ? undefined : parts.gate.closedFor(agent);
   const policy = target.kind === "agent" ? freezePolicy(parts.agent(target.agent)) : undefined;
   const result = await store.writer.execute(admitInput, {
     input: {
@@ -80,6 +83,7 @@ export async function admitTurn(parts: TurnParts, request: TurnRequest): Promise
       : {}),
     attachmentIds,
     maxQueued: QUOTAS.queuedPerRecipient,
+    refuseNew: closed !== undefined,
   });
   switch (result.kind) {
     case "queued":
@@ -98,5 +102,7 @@ export async function admitTurn(parts: TurnParts, request: TurnRequest): Promise
       throw reasonError("CHILD_SESSION");
     case "queue_full":
       throw reasonError("QUEUE_FULL");
+    case "refused":
+      throw closed ?? reasonError("BUDGET_REACHED");
   }
 }

@@ -9,6 +9,7 @@ import type { ToolDefinition } from "../../gen/talaria/types/v1/policy.js";
 import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
 import type { Store } from "../../store/store.js";
 import type { Telling } from "../../store/turns/claimTelling.js";
+import type { TurnGate } from "../admission/turnGate.js";
 import type { Launcher } from "../launch/launcher.js";
 import type { WorkerPool } from "../pool/workerPool.js";
 import type { SessionHub } from "../watch/sessionHub.js";
@@ -52,6 +53,8 @@ export interface TurnParts {
   readonly listeners: TurnListeners;
   /** An agent's configuration as it is on disk. @throws RpcError UNKNOWN_AGENT, AGENT_INVALID. */
   readonly agent: (name: string) => AgentConfig;
+  /** Which agents begin no turn for now. */
+  readonly gate: TurnGate;
   /** What an agent is offered in a turn of a session. */
   readonly offer: (agent: string, botChat: boolean) => TurnOffer;
 }

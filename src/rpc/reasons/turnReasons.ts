@@ -163,6 +163,13 @@ export const turnReasons = {
     message: "The watcher read too slowly and was cut off.",
     hint: "Watch again from the last cursor.",
   },
+  BUDGET_REACHED: {
+    number: 123,
+    code: "RESOURCE_EXHAUSTED",
+    retryable: false,
+    message: "The agent has used up its budget of the day.",
+    hint: "Wait until the UTC day ends, raise the budget in its agent.yaml and reload, or lift it with talaria usage lift.",
+  },
   TURN_STOPPED: {
     number: 140,
     code: "CANCELLED",

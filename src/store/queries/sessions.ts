@@ -69,6 +69,11 @@ export function findSession(from: Queryable, sessionId: string): SessionRow | un
   return row === undefined ? undefined : fromColumns(row);
 }
 
+/** The agent of a session; undefined where there is no such session. */
+export function agentOfSession(from: Queryable, sessionId: string): string | undefined {
+  return from.get<{ agent: string }>("SELECT agent FROM sessions WHERE session_id = ?", sessionId)?.agent;
+}
+
 /** The frozen policy of a session: an encoded talaria.types.v1.Policy. */
 export function sessionPolicy(from: Queryable, sessionId: string): Uint8Array | undefined {
   return from.get<{ policy: Uint8Array }>("SELECT policy FROM sessions WHERE session_id = ?", sessionId)?.policy;

@@ -60,12 +60,17 @@ export function firstContextRow(at: Queryable, sessionId: string): number {
   return row?.first ?? 1;
 }
 
-/** Sessions that have something to run and are not paused; a child turn is run by its parent. */
-export function sessionsToRun(at: Queryable): readonly string[] {
+/**
+ * Sessions that have something to run and are not paused; a child turn is run by its parent.
+ * @param agent only this agent's; default all
+ */
+export function sessionsToRun(at: Queryable, agent?: string): readonly string[] {
   return at
     .all<{ session_id: string }>(
       `SELECT session_id FROM inputs JOIN sessions USING (session_id)
-       WHERE state = 'queued' AND paused_execution_id IS NULL AND child_depth = 0 GROUP BY session_id ORDER BY MIN(sequence)`,
+       WHERE state = 'queued' AND paused_execution_id IS NULL AND child_depth = 0 AND (?1 IS NULL OR agent = ?1)
+       GROUP BY session_id ORDER BY MIN(sequence)`,
+      agent ?? null,
     )
     .map((row) => row.session_id);
 }

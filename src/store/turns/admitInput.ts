@@ -13,6 +13,8 @@ export interface Admission {
   readonly attachmentIds?: readonly string[];
   /** Most inputs that may wait in one session. */
   readonly maxQueued: number;
+  /** Takes nothing that was not taken before. Default false. */
+  readonly refuseNew?: boolean;
 }
 
 /** What became of an admission. */
@@ -30,12 +32,13 @@ export type AdmissionResult =
   /** The session of a child turn takes no other inputs. */
   | { readonly kind: "child_session" }
   | { readonly kind: "unknown_attachment" }
-  | { readonly kind: "queue_full" };
+  | { readonly kind: "queue_full" }
+  | { readonly kind: "refused" };
 
 /** Queues a client's input once for each key. */
 export const admitInput = defineCommand<Admission, AdmissionResult>({
   name: "turn.admit",
-  run(tx, { input, create, attachmentIds = [], maxQueued }) {
+  run(tx, { input, create, attachmentIds = [], maxQueued, refuseNew = false }) {
     const earlier = tx.get<{ input_id: string; session_id: string; digest: Uint8Array }>(
       `SELECT input_id, session_id, digest FROM inputs
        WHERE principal = ? AND request_scope = ? AND request_id = ? AND request_scope <> 'delivery'`,
@@ -48,6 +51,7 @@ export const admitInput = defineCommand<Admission, AdmissionResult>({
         ? { kind: "replayed", inputId: earlier.input_id, sessionId: earlier.session_id }
         : { kind: "conflict" };
     }
+    if (refuseNew) return { kind: "refused" };
     if (!attachmentIds.every((attachmentId) => isOwn(tx, attachmentId, input.principal))) {
       return { kind: "unknown_attachment" };
     }

@@ -47,6 +47,13 @@ export function usageOfDay(from: Queryable, agent: string, day: number): UsageDa
   return from.get<UsageDay>(`${SELECT} WHERE day = ? AND agent = ?`, day, agent);
 }
 
+/** Agents whose pause on a day is noted. */
+export function pausedAgents(from: Queryable, day: number): readonly string[] {
+  return from
+    .all<{ agent: string }>("SELECT agent FROM usage_days WHERE day = ? AND paused_at IS NOT NULL ORDER BY agent", day)
+    .map(({ agent }) => agent);
+}
+
 /** What agents have used by day, the last day first, agents by name. */
 export function listUsageDays(from: Queryable, { agent, since, after, limit }: UsageFilter): readonly UsageDay[] {
   const wheres: string[] = [];

@@ -1,0 +1,41 @@
+import { startOfUtcDay, utcDay } from "../../base/utcDay.js";
+import type { Failure } from "../../gen/talaria/types/v1/failure.js";
+import { reasonError, type RpcError } from "../../rpc/rpcError.js";
+import { failureOf, toFailure } from "../../rpc/wire/failure.js";
+import type { ReachedBudget } from "./budgetReached.js";
+
+/** An agent that begins no turn until the UTC day ends. */
+export interface AgentPause {
+  readonly agent: string;
+  readonly reached: ReachedBudget;
+  /** When the next UTC day begins, epoch milliseconds. */
+  readonly until: number;
+}
+
+/** When the UTC day after a moment begins, epoch milliseconds. */
+export function nextUtcDay(now: number): number {
+  return startOfUtcDay(utcDay(now) + 1);
+}
+
+/** The refusal of an agent's new inputs while it is paused, with the time that is left. */
+export function pauseError({ agent, reached, until }: AgentPause, now: number): RpcError {
+  const { key, used, limit } = reached;
+  const figures =
+    key === "budget.tokens_per_day"
+      ? `${String(used)} of ${String(limit)} tokens`
+      : `$${used.toFixed(4)} of $${String(limit)}`;
+  const resetsAt = new Date(until).toISOString();
+  return reasonError(
+    "BUDGET_REACHED",
+    { agent, key, used, limit, resetsAt },
+    {
+      message: `Agent ${agent} has used ${figures} of this UTC day and is paused until ${resetsAt}.`,
+      retryAfterMs: Math.max(0, until - now),
+    },
+  );
+}
+
+/** The same as the contract writes it. */
+export function pauseFailure(pause: AgentPause, now: number): Failure {
+  return toFailure({ ...failureOf(pauseError(pause, now)), resetsAt: pause.until });
+}
