@@ -16,7 +16,7 @@ const ALLOWED: Readonly<Record<WorkerPhase, readonly WorkerFrame["$case"][]>> = 
   attached: [...ALWAYS, "dryRunDone"],
   bootstrapped: ALWAYS,
   adopted: [...ALWAYS, "ready"],
-  running: [...ALWAYS, "events", "approval", "clarify", "promptSettled", "result"],
+  running: [...ALWAYS, "events", "approval", "clarify", "promptSettled", "modelCalled", "result"],
   result: ALWAYS,
   finishing: [...ALWAYS, "finished"],
   finished: [],

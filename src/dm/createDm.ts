@@ -4,6 +4,8 @@ import { systemClock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
 import type { Random } from "../base/random.js";
 import { systemRandom } from "../base/random.js";
+import { passingTracer } from "../rpc/tracing/passingTracer.js";
+import type { Tracer } from "../rpc/tracing/tracer.js";
 import type { ServiceImplementation } from "../rpc/harness/implementService.js";
 import { readDelivery } from "../store/deliveries/readDelivery.js";
 import type { StoredDelivery } from "../store/deliveries/storedDelivery.js";
@@ -25,6 +27,7 @@ import { createPeerService } from "./services/peerService.js";
 import { createRelayService } from "./services/relayService.js";
 import { createWorkerMessages, type WorkerMessages } from "./services/workerMessages.js";
 import { createSweeper } from "./sweeper.js";
+import { DeliveryTrace } from "./trace/deliveryTrace.js";
 import type { ConnectPeer } from "./transports/peer/peerContext.js";
 import { createPeerTransport } from "./transports/peer/peerTransport.js";
 import type { PeerWay } from "./transports/peer/peerWay.js";
@@ -55,6 +58,8 @@ export interface DmOptions {
   readonly clock?: Clock;
   /** Default: the system's. */
   readonly random?: Random;
+  /** Takes the spans of messages; default: nobody, and traces are passed on. */
+  readonly tracer?: Tracer;
 }
 
 /** The direct messages of one gateway. Owned by the composition root. */
@@ -92,10 +97,16 @@ export function createDm(options: DmOptions): Dm {
     version: options.version,
     storeId: readStoreId(store.reader),
   };
+  const { tracer = passingTracer(random) } = options;
+  const trace = new DeliveryTrace(tracer);
   const hub = createDeliveryHub();
   const transports: Transport[] = [];
   const onDeliveriesChanged: Dm["onDeliveriesChanged"] = (deliveryIds, dead = []) => {
     hub.notify(deliveryIds);
+    for (const deliveryId of trace.enabled ? deliveryIds : []) {
+      const delivery = readDelivery(store.reader, deliveryId);
+      if (delivery !== undefined) trace.changed(delivery);
+    }
     for (const deliveryId of dead) {
       const delivery = options.onDeadLetter === undefined ? undefined : readDelivery(store.reader, deliveryId);
       if (delivery !== undefined) options.onDeadLetter?.(delivery);
@@ -110,7 +121,7 @@ export function createDm(options: DmOptions): Dm {
   };
   let draining = false;
   const { gateway, enabled, connectPeer, ownPin } = options;
-  const shared = { store, agents, peers, turns, budgets, clock, random, afterCommit, hub, log };
+  const shared = { store, agents, peers, turns, budgets, clock, random, afterCommit, hub, log, tracer };
   const peerRosters = createPeerRosters(peers, clock);
   const connectors = connectorsOf(peers);
   const rosters = createRelayRosters(connectors, clock);

@@ -17,6 +17,8 @@ import type { Authenticate } from "../rpc/authentication.js";
 import type { ServiceImplementation } from "../rpc/harness/implementService.js";
 import type { PeerCredentials } from "../rpc/peerCredentials.js";
 import { RpcError } from "../rpc/rpcError.js";
+import { passingTracer } from "../rpc/tracing/passingTracer.js";
+import type { Tracer } from "../rpc/tracing/tracer.js";
 import { agentOfSession, findSession } from "../store/queries/sessions.js";
 import { sessionsToRun } from "../store/queries/turns.js";
 import type { Store } from "../store/store.js";
@@ -75,6 +77,8 @@ export interface OwnerOptions {
   /** Default: the system's. */
   readonly spawner?: Spawner;
   /** Takes the spans of turns; default: nobody, and traces are passed on. */
+  readonly tracer?: Tracer;
+  /** Takes the spans of turns; default: nobody, and traces are passed on. */
 }
 
 /** The owner of worker processes: it starts them, believes them, hands them their turns and records how those end. */
@@ -118,6 +122,7 @@ export interface Owner {
 /** Makes an owner; nothing of it runs before `recover` and `start`. */
 export function createOwner(options: OwnerOptions): Owner {
   const { store, paths, budgets, clock, random, table, secrets, log, listeners, gate = OPEN_GATE } = options;
+  const { tracer = passingTracer(random) } = options;
   const running = new Map<string, TurnRun>();
   let draining = false;
   let closing = false;
@@ -156,6 +161,7 @@ export function createOwner(options: OwnerOptions): Owner {
     random,
     secrets,
     log,
+    tracer,
     hub: new SessionHub(store.epoch, clock, budgets.eventsKeptPerSession),
     launcher,
     pool,
@@ -247,6 +253,7 @@ export function createOwner(options: OwnerOptions): Owner {
         table,
         markOf: readLaunchMark,
         log,
+        tracer,
         outboxesDir: paths.outboxesDir,
         effects: listeners.effects,
         unknownOutcome: listeners.unknownOutcome,

@@ -15,6 +15,8 @@ import { createHealth, type Health } from "./healthService.js";
 import { routeLibraryLog } from "./libraryLog.js";
 import { createReflection } from "./reflectionService.js";
 import { RpcError } from "./rpcError.js";
+import { passingTracer } from "./tracing/passingTracer.js";
+import type { Tracer } from "./tracing/tracer.js";
 import type { Transport } from "./transport.js";
 
 /** Deadline of calls that bring none and are no streams, milliseconds. Source: DESIGN section 3. */
@@ -43,6 +45,8 @@ export interface ListenerOptions {
   readonly defaultDeadlineMs?: number;
   /** Looks on as calls are served; default: nobody. */
   readonly observe?: CallObserver;
+  /** Takes the spans of the calls; default: nobody, and traces are passed on. */
+  readonly tracer?: Tracer;
 }
 
 /** A started listener. Owned by whoever started it, ended by {@link Listener.drain} or {@link Listener.close}. */
@@ -83,13 +87,15 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     ...serverOptions(transport.kind === "unix"),
     interceptors: [authenticationInterceptor(connections, options.authenticate, log)],
   });
+  const random = options.random ?? systemRandom;
   addServices(server, options, health, {
     clock,
-    random: options.random ?? systemRandom,
+    random,
     log,
     draining: draining.signal,
     defaultDeadlineMs: options.defaultDeadlineMs ?? DEFAULT_DEADLINE_MS,
     observe: options.observe,
+    tracer: options.tracer ?? passingTracer(random),
   });
   // TLS, where there is any, has ended before a connection gets here.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());

@@ -5,6 +5,7 @@ import type { AnswerText } from "./answerText.js";
 import type { AttachSession } from "./attachSession.js";
 import type { CheckedBootstrap } from "./checkBootstrap.js";
 import type { Heartbeat } from "./heartbeat.js";
+import { createModelCallReports } from "./modelCallReport.js";
 import type { TurnHooks } from "./hooks/turnHooks.js";
 import { turnApprovals } from "./prompts/approvalMode.js";
 import { Approvals } from "./prompts/approvals.js";
@@ -22,7 +23,7 @@ import type { WorkerLog } from "./workerLog.js";
 export interface TurnContextParts {
   readonly bootstrap: CheckedBootstrap;
   readonly budgets: ResolvedBudgets;
-  readonly session: Pick<AttachSession, "emit">;
+  readonly session: Pick<AttachSession, "emit" | "send">;
   readonly store: StoreClient;
   readonly prompts: PromptTable;
   readonly heartbeat: Heartbeat;
@@ -79,6 +80,7 @@ export function createTurnContext(parts: TurnContextParts): TurnContext {
     sendDirectMessage: (message) => store.sendDirectMessage(message),
     getDelivery: (deliveryId) => store.getDelivery(deliveryId),
     delegate: (task) => store.runChild(`child_${String((children += 1))}`, task, signal),
+    traceModelCall: createModelCallReports(parts),
     reportUsage: parts.reportUsage,
     muteHeartbeats: (ms) => {
       parts.heartbeat.mute(ms);

@@ -16,7 +16,10 @@ import type { ClientCallOptions } from "../rpc/clients/callOptions.js";
 import { readStream } from "../rpc/clients/readStream.js";
 import { unaryCall } from "../rpc/clients/unaryCall.js";
 import { RpcError } from "../rpc/rpcError.js";
+import { SPAN_NAMES, spanIdOfName } from "../rpc/tracing/spanNames.js";
 import { parseTraceparent, type TraceContext } from "../rpc/traceContext.js";
+
+import { shownCallId } from "./toolCalls.js";
 
 /** One store write. */
 export type Operation = NonNullable<StoreOperation["operation"]>;
@@ -31,6 +34,8 @@ export interface OutgoingMessage {
   readonly requestId?: string;
   /** Delivery that this answers. */
   readonly inReplyTo?: string;
+  /** The tool call that sends it, as the viewers see it; absent = none. */
+  readonly callId?: string;
 }
 
 /** What {@link StoreClient} needs. */
@@ -44,6 +49,8 @@ export interface StoreClientOptions {
   readonly signal: AbortSignal;
   /** The turn's `traceparent`; empty for none. */
   readonly traceparent: string;
+  /** Whether the owner records spans of the turn's tool calls, below which is what they do. */
+  readonly tracedTools: boolean;
 }
 
 /** Wait before a lost call is repeated, milliseconds. */
@@ -60,18 +67,20 @@ export class StoreClient {
   readonly #callMs: number;
   readonly #signal: AbortSignal;
   readonly #trace: TraceContext | undefined;
+  readonly #tracedTools: boolean;
   readonly #writes = new Mutex();
   #fence: Fence;
   #sequence = 0n;
   #undecided: RpcError | undefined;
 
-  constructor({ client, fence, clock, callMs, signal, traceparent }: StoreClientOptions) {
+  constructor({ client, fence, clock, callMs, signal, traceparent, tracedTools }: StoreClientOptions) {
     this.#client = client;
     this.#fence = fence;
     this.#clock = clock;
     this.#callMs = callMs;
     this.#signal = signal;
     this.#trace = parseTraceparent(traceparent);
+    this.#tracedTools = tracedTools;
   }
 
   /** Binds the connection to the assignment and takes over its sequence. @throws RpcError. */
@@ -120,9 +129,11 @@ export class StoreClient {
     body,
     requestId = "",
     inReplyTo = "",
+    callId,
   }: OutgoingMessage): Promise<SendDirectMessageResponse> {
-    const trace = undefined;
-    return this.#repeat(Store.sendDirectMessage, { fence: this.#fence, requestId, target, body, inReplyTo, trace });
+    // The call's header says which trace it belongs to.
+    const request = { fence: this.#fence, requestId, target, body, inReplyTo, trace: undefined };
+    return this.#repeat(Store.sendDirectMessage, request, this.#traceOf(callId));
   }
 
   /** Reads a delivery that the turn's own agent sent. @throws RpcError. */
@@ -160,12 +171,16 @@ export class StoreClient {
     }
   }
 
-  async #repeat<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {
+  async #repeat<Request, Response>(
+    method: MethodDefinition<Request, Response>,
+    request: Request,
+    trace = this.#trace,
+  ): Promise<Response> {
     const deadline = this.#clock.monotonic() + this.#callMs;
     for (;;) {
       const leftMs = deadline - this.#clock.monotonic();
       try {
-        return await unaryCall(this.#client, method, request, this.#options(Math.max(1, leftMs)));
+        return await unaryCall(this.#client, method, request, this.#options(Math.max(1, leftMs), trace));
       } catch (error) {
         const again = RpcError.is(error, "UNAVAILABLE") || RpcError.is(error, "STORAGE_UNAVAILABLE");
         if (!again || this.#clock.monotonic() + REPEAT_AFTER_MS >= deadline) throw error;
@@ -176,9 +191,15 @@ export class StoreClient {
     }
   }
 
-  #options(timeoutMs: number): ClientCallOptions {
+  #options(timeoutMs: number, trace = this.#trace): ClientCallOptions {
     const options = { timeoutMs, clock: this.#clock, signal: this.#signal };
-    return this.#trace === undefined ? options : { ...options, trace: this.#trace };
+    return trace === undefined ? options : { ...options, trace };
+  }
+
+  /** Where what a tool call does stands in the turn's trace. */
+  #traceOf(callId: string | undefined): TraceContext | undefined {
+    if (this.#trace === undefined || callId === undefined || !this.#tracedTools) return this.#trace;
+    return { ...this.#trace, spanId: spanIdOfName(SPAN_NAMES.tool(this.#fence.executionId, shownCallId(callId))) };
   }
 }
 

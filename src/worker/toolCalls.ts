@@ -40,6 +40,11 @@ export interface ToolCallerOptions {
 
 const ID_LIMIT = 256;
 
+/** A call's id as the viewers see it, which has a bound. */
+export function shownCallId(id: string): string {
+  return cutToCodePoints(id, ID_LIMIT);
+}
+
 /** Makes the function that runs tools between their events. Source: TurnContext.callTool. */
 export function createToolCaller(options: ToolCallerOptions): (request: ToolCallRequest) => Promise<ToolOutcome> {
   let count = 0;
@@ -48,7 +53,7 @@ export function createToolCaller(options: ToolCallerOptions): (request: ToolCall
     signal.throwIfAborted();
     count += 1;
     const id = request.id === undefined || request.id === "" ? `call_${String(count)}` : request.id;
-    const toolCallId = cutToCodePoints(id, ID_LIMIT);
+    const toolCallId = shownCallId(id);
     const name = cutToCodePoints(request.name === "" ? "tool" : request.name, ID_LIMIT);
     const shown = showArguments(request.arguments, redact);
     await emit({ event: { $case: "toolStarted", value: { toolCallId, name, ...shown } } });

@@ -76,6 +76,7 @@ export function createTurn(parts: TurnParts): Turn {
       callMs: budgets.storeCallMs,
       signal: parts.ownerGone,
       traceparent: bootstrap.trace?.traceparent ?? "",
+      tracedTools: bootstrap.traceWork,
     });
     await store.adopt(bootstrap.assignmentSecret, process.pid);
     session.adopted();

@@ -9,6 +9,7 @@ import type {
 import { DeltaChannel } from "../gen/talaria/types/v1/event.js";
 import type { ApprovalRequest, ClarifyAnswers, ClarifyQuestion } from "../gen/talaria/types/v1/prompt.js";
 import type { CheckedBootstrap } from "./checkBootstrap.js";
+import type { AskedModel, ModelCallReport } from "./modelCallReport.js";
 import type { ApprovalDecision } from "./prompts/approvals.js";
 import type { Operation, OutgoingMessage } from "./storeClient.js";
 import type { ToolCallRequest, ToolOutcome } from "./toolCalls.js";
@@ -59,6 +60,8 @@ export interface TurnContext {
    * @throws RpcError CHILD_LIMIT, CHILD_DEPTH; TURN_STOPPED where the turn is stopped meanwhile.
    */
   delegate(task: string): Promise<ChildEnded>;
+  /** Begins the report of a request to a model, for the turn's trace; to be called before the request is sent. */
+  traceModelCall(asked: AskedModel): ModelCallReport;
   /** Adds to what the turn used. */
   reportUsage(report: UsageReport): void;
   /** Sends no heartbeats for so many milliseconds; for trying an owner's watch. */

@@ -18,6 +18,7 @@ const SENT: Record<WorkerFrameKind, Partial<Record<WorkerPhase, WorkerPhase>>> =
   approval: same("running"),
   clarify: same("running"),
   promptSettled: same("running"),
+  modelCalled: same("running"),
   result: { running: "result" },
   finished: { finishing: "finished" },
   error: to("failed", "attached", "exercised", "bootstrapped", "adopted", "running", "result", "finishing"),

@@ -70,6 +70,7 @@ function afterSending(phase: WorkerPhase, frame: WorkerFrameKind): WorkerPhase |
     case "approval":
     case "clarify":
     case "promptSettled":
+    case "modelCalled":
       return phase === "running" ? phase : undefined;
     case "result":
       return phase === "running" ? "result" : undefined;

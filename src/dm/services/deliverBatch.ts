@@ -1,10 +1,19 @@
 import type { Clock } from "../../base/clock.js";
-import type { DeliverDMRequest, DeliverDMResponse, DeliverDMResult } from "../../gen/talaria/dm/v1/peer_service.js";
+import {
+  PeerServiceService,
+  type DeliverDMRequest,
+  type DeliverDMResponse,
+  type DeliverDMResult,
+} from "../../gen/talaria/dm/v1/peer_service.js";
+import { RelayServiceService } from "../../gen/talaria/dm/v1/relay_service.js";
 import { reasonError, RpcError } from "../../rpc/rpcError.js";
+import type { Tracer } from "../../rpc/tracing/tracer.js";
+import { formatTraceparent, parseTraceparent } from "../../rpc/traceContext.js";
 import { failureOf, toFailure } from "../../rpc/wire/failure.js";
 import { isEnded } from "../../store/deliveries/deliveryState.js";
 import type { Admitted, BatchResult, Door } from "../admission/admit.js";
 import type { IncomingMessage } from "../admission/origin.js";
+import { beginHop, type Hop } from "../trace/hopSpan.js";
 import { toHop } from "../wire/deliveryWire.js";
 import { toReceipt } from "../wire/receiptWire.js";
 import { messageOfEnvelope, type Bringer } from "./envelopeOrigin.js";
@@ -14,7 +23,7 @@ export const BATCH_ITEMS = 256;
 
 /** Brings the messages of another gateway to the door, in their order. @returns one result for each, after the commit. */
 export async function deliverBatch(
-  { door, clock }: { readonly door: Door; readonly clock: Clock },
+  { door, clock, tracer }: { readonly door: Door; readonly clock: Clock; readonly tracer: Tracer },
   bringer: Bringer,
   items: readonly DeliverDMRequest[],
 ): Promise<DeliverDMResult[]> {
@@ -27,6 +36,7 @@ export async function deliverBatch(
   });
   const held = new Set<string>();
   const messages: IncomingMessage[] = [];
+  const hops: Hop[] = [];
   const results: (BatchResult | undefined)[] = read.map((message, index) => {
     const recipient = items[index]?.envelope?.recipientAgent.toLowerCase() ?? "";
     if (message instanceof RpcError) {
@@ -34,10 +44,22 @@ export async function deliverBatch(
       return { refused: message };
     }
     if (held.has(recipient)) return { refused: reasonError("BATCH_ITEM_HELD_BACK") };
-    messages.push(message);
+    if (!tracer.enabled) {
+      messages.push(message);
+      return undefined;
+    }
+    const parent = parseTraceparent(message.traceparent);
+    const { path: method } = bringer.kind === "peer" ? PeerServiceService.deliverDMs : RelayServiceService.connect;
+    const hop = beginHop({ tracer, clock }, { kind: "server", method, peer: bringer.name, parent });
+    hops.push(hop);
+    messages.push({ ...message, traceparent: formatTraceparent(hop.at) });
     return undefined;
   });
   const admitted = [...(await door.admitBatch(messages))];
+  for (const [place, hop] of hops.entries()) {
+    const result = admitted[place];
+    hop.end(result !== undefined && "refused" in result ? result.refused : undefined);
+  }
   return items.map(({ requestId }, index) => {
     const result = results[index] ?? admitted.shift();
     if (result === undefined) throw new Error("the door has answered too few messages");

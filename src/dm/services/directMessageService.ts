@@ -9,6 +9,7 @@ import { defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
 import { createPageTokens, cutPage, pageSizeOf } from "../../rpc/pageToken.js";
 import type { ClientPrincipal, Principal } from "../../rpc/principal.js";
 import { invalidField, reasonError } from "../../rpc/rpcError.js";
+import { formatTraceparent } from "../../rpc/traceContext.js";
 import { cancelDelivery } from "../../store/deliveries/cancelDelivery.js";
 import { listDeliveries } from "../../store/deliveries/listDeliveries.js";
 import { lanePosition, readDelivery } from "../../store/deliveries/readDelivery.js";
@@ -45,7 +46,7 @@ export function createDirectMessageService(options: DirectMessageServiceOptions)
   const tokens = createPageTokens(store.homeKey);
   return implementService(DirectMessageServiceService, {
     sendDirectMessage: defineUnary({
-      async handle(request, { principal }) {
+      async handle(request, { principal, joinTrace }) {
         const client = writerOf(principal);
         const { onBehalfOf } = request;
         if (onBehalfOf !== "" && client.role !== "operator") throw reasonError("PERMISSION_DENIED");
@@ -56,7 +57,7 @@ export function createDirectMessageService(options: DirectMessageServiceOptions)
           body: request.body,
           inReplyTo: request.inReplyTo,
           depth: 1,
-          traceparent: request.trace?.traceparent ?? "",
+          traceparent: formatTraceparent(joinTrace(request.trace?.traceparent ?? "")),
           tracestate: request.trace?.tracestate ?? "",
         });
         return { delivery: toDelivery(delivery, position), replayed };

@@ -1,6 +1,8 @@
 import { PeerServiceService } from "../../gen/talaria/dm/v1/peer_service.js";
 import { implementService, type ServiceImplementation } from "../../rpc/harness/implementService.js";
 import { defineBidi, defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
+import { formatTraceparent } from "../../rpc/traceContext.js";
+import type { Tracer } from "../../rpc/tracing/tracer.js";
 import type { PeerPrincipal, Principal } from "../../rpc/principal.js";
 import { invalidField, reasonError } from "../../rpc/rpcError.js";
 import { cancelDelivery } from "../../store/deliveries/cancelDelivery.js";
@@ -28,6 +30,7 @@ export interface PeerServiceOptions extends AcceptPairOptions {
   readonly door: Door;
   readonly store: Pick<Store, "writer" | "reader">;
   readonly hub: DeliveryHub;
+  readonly tracer: Tracer;
   readonly agents: AgentDirectory;
   readonly afterCommit: AfterCommit;
 }
@@ -39,9 +42,11 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
   const attempts = createPairAttempts(clock);
   return implementService(PeerServiceService, {
     deliverDm: defineUnary({
-      async handle(request, { principal }) {
+      async handle(request, { principal, joinTrace }) {
         const { name } = peerOf(principal);
-        return toAcceptance(await door.admit(messageOfEnvelope(request, { name, kind: "peer" }, clock)));
+        const message = messageOfEnvelope(request, { name, kind: "peer" }, clock);
+        const traceparent = formatTraceparent(joinTrace(message.traceparent));
+        return toAcceptance(await door.admit({ ...message, traceparent }));
       },
     }),
     deliverDMs: defineBidi({

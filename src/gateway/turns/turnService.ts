@@ -13,13 +13,14 @@ import type { ServiceImplementation } from "../../rpc/harness/implementService.j
 import { implementService } from "../../rpc/harness/implementService.js";
 import { defineClientStream, defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
 import { reasonError, RpcError } from "../../rpc/rpcError.js";
-import { childTrace, formatTraceparent, parseTraceparent } from "../../rpc/traceContext.js";
+import { formatTraceparent } from "../../rpc/traceContext.js";
 import { toTimestamp } from "../../rpc/wire/times.js";
 import { findSession } from "../../store/queries/sessions.js";
 import { acknowledgeUnknown } from "../../store/turns/acknowledgeUnknown.js";
 import { cancelInput } from "../../store/turns/cancelInput.js";
 import { executionRow } from "../../store/turns/executionRow.js";
 import { listOpenPrompts } from "../../store/turns/promptRow.js";
+import type { StorageGuard } from "../storage/storageGuard.js";
 import { clientPrincipal } from "../edge/principal.js";
 import { cutPage, createPageTokens, pageSizeOf } from "../../rpc/pageToken.js";
 import {
@@ -34,10 +35,10 @@ import {
 } from "./turnSchemas.js";
 import { uploadAttachment } from "./uploadAttachment.js";
 
-/** Serves turns to clients. */
-export function createTurnService(owner: Owner): ServiceImplementation {
+/** Serves turns to clients. @param storage says when the disk takes no more files */
+export function createTurnService(owner: Owner, storage: Pick<StorageGuard, "problem">): ServiceImplementation {
   const { parts } = owner;
-  const { store, clock, random, hub } = parts;
+  const { store, clock, hub } = parts;
   const tokens = createPageTokens(store.homeKey);
 
   return implementService(TurnServiceService, {
@@ -46,7 +47,7 @@ export function createTurnService(owner: Owner): ServiceImplementation {
       async *handle(request, context) {
         const principal = clientPrincipal(context.principal);
         refuseWhileDraining(owner);
-        const trace = childTrace(parseTraceparent(request.trace?.traceparent ?? "") ?? context.trace, random);
+        const trace = context.joinTrace(request.trace?.traceparent ?? "");
         const admitted = await admitTurn(parts, {
           principal,
           requestId: request.requestId,
@@ -180,7 +181,8 @@ export function createTurnService(owner: Owner): ServiceImplementation {
     uploadAttachment: defineClientStream({
       handle: (requests, context) => {
         refuseWhileDraining(owner);
-        return uploadAttachment(owner.attachments, clientPrincipal(context.principal), requests);
+        const principal = clientPrincipal(context.principal);
+        return uploadAttachment(owner.attachments, principal, requests, () => storage.problem());
       },
     }),
   });

@@ -3,7 +3,7 @@ import { digestOf } from "../../base/digest.js";
 import { newId } from "../../base/ids.js";
 import { LIMITS } from "../../base/limits.js";
 import { reasonError } from "../../rpc/rpcError.js";
-import { childTrace, formatTraceparent, type TraceContext } from "../../rpc/traceContext.js";
+import { formatTraceparent, type TraceContext } from "../../rpc/traceContext.js";
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import { dispatchChild } from "../../store/turns/dispatchChild.js";
 import type { StoredFence } from "../../store/turns/fence.js";
@@ -22,7 +22,7 @@ export interface ChildTask {
   readonly childId: string;
   readonly task: string;
   /** Trace of the call that gives it. */
-  readonly trace: TraceContext | undefined;
+  readonly trace: TraceContext;
 }
 
 /** The turn that gives a task. */
@@ -63,7 +63,7 @@ export async function dispatch(
       depth: input.depth,
       fromMessage: input.from_message === 1,
       headless: input.headless === 1,
-      traceparent: formatTraceparent(childTrace(trace, random)),
+      traceparent: formatTraceparent(trace),
       tracestate: input.tracestate,
       now,
     },

@@ -24,7 +24,7 @@ export async function* runChild(
   parts: Pick<TurnParts, "store" | "clock" | "random">,
   parent: ChildParent,
   { childId, task }: Pick<RunChildRequest, "childId" | "task">,
-  { trace, signal }: { readonly trace: TraceContext | undefined; readonly signal: AbortSignal },
+  { trace, signal }: { readonly trace: TraceContext; readonly signal: AbortSignal },
 ): AsyncGenerator<RunChildResponse> {
   if (!CHILD_ID.test(childId))
     throw invalidField("child_id", "has 1 to 64 characters of A-Z, a-z, 0-9, '.', '_', ':', '-'");

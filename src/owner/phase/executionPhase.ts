@@ -64,3 +64,8 @@ export function nextPhase(phase: ExecutionPhase, event: PhaseEvent): ExecutionPh
 export function isEnded(phase: ExecutionPhase): boolean {
   return Object.keys(TABLE[phase]).length === 0;
 }
+
+/** Whether nothing of a turn can have begun in its worker, so that another one may stand in for it. */
+export function mayReplace(phase: ExecutionPhase): boolean {
+  return phase === "proved" || phase === "exercised" || phase === "bootstrapped";
+}

@@ -12,7 +12,7 @@ const ALLOWED: Readonly<Record<ExecutionPhase, readonly WorkerFrameKind[]>> = {
   exercised: [...ALWAYS, "dryRunDone"],
   bootstrapped: ALWAYS,
   adopted: [...ALWAYS, "ready"],
-  running: [...ALWAYS, "events", "approval", "clarify", "promptSettled", "result"],
+  running: [...ALWAYS, "events", "approval", "clarify", "promptSettled", "modelCalled", "result"],
   result: ALWAYS,
   finishing: [...ALWAYS, "finished"],
   finished: [],

@@ -8,6 +8,8 @@ import { silentLogger } from "../../base/logger.js";
 import type { ProcessTable } from "../../base/processTable.js";
 import { TurnResult } from "../../gen/talaria/types/v1/result.js";
 import type { Command } from "../../store/command.js";
+import { systemRandom } from "../../base/random.js";
+import { passingTracer } from "../../rpc/tracing/passingTracer.js";
 import type { Store } from "../../store/store.js";
 import type { tempHome } from "../../store/testing/tempHome.js";
 import { useStore } from "../../store/testing/useStore.js";
@@ -87,6 +89,7 @@ async function recoverUntil(commits: number, told: string[] = []): Promise<strin
     table: emptyTable,
     markOf: () => undefined,
     log: silentLogger(),
+    tracer: passingTracer(systemRandom),
     outboxesDir: home.paths.outboxesDir,
     effects: () => undefined,
     unknownOutcome: async (inputId, claim) => {

@@ -4,6 +4,7 @@ import type { ProcessTable } from "../../base/processTable.js";
 import type { TurnResult } from "../../gen/talaria/types/v1/result.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import { failureOf } from "../../rpc/wire/failure.js";
+import type { Tracer } from "../../rpc/tracing/tracer.js";
 import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
 import { abandonedExecutions, abandonedLaunches } from "../../store/queries/turns.js";
 import { findSession } from "../../store/queries/sessions.js";
@@ -16,6 +17,7 @@ import { requeueExecution } from "../../store/turns/requeueExecution.js";
 import type { ReadLaunchMark } from "../launch/launchMark.js";
 import type { ExecutionPhase } from "../phase/executionPhase.js";
 import { judgeResult } from "../result/judgeResult.js";
+import { traceRecovered } from "../trace/recoveredTurn.js";
 import { lossOutcome } from "../turn/lossOutcome.js";
 import { storeResult } from "../turn/storeResult.js";
 import { tellUnknown } from "../turn/tellUnknown.js";
@@ -30,6 +32,8 @@ export interface RecoveryParts {
   readonly table: ProcessTable;
   readonly markOf: ReadLaunchMark;
   readonly log: Logger;
+  /** Takes the spans of the turns that are settled. */
+  readonly tracer: Tracer;
   readonly outboxesDir: string;
   /** Told after each commit. */
   readonly effects: (effects: DeliveryEffects) => void;
@@ -68,6 +72,7 @@ async function settle(parts: RecoveryParts, execution: ExecutionRow): Promise<vo
         : content.kind === "empty" && (await requeue(parts, execution));
     // Whoever wrote into an outbox had begun, whatever the store says.
     if (!settled) await lose(parts, execution, content.kind === "empty" ? phaseOf(execution) : "lost");
+    traceRecovered(parts, execution);
   }
   // Before the release: once the session is free nothing remembers the outbox.
   removeOutbox(directory);

@@ -5,6 +5,8 @@ import { afterEach, expect, test } from "vitest";
 import { systemClock } from "../../base/clock.js";
 import { silentLogger } from "../../base/logger.js";
 import { isAlive, readProcess, systemProcessTable } from "../../base/processTable.js";
+import { systemRandom } from "../../base/random.js";
+import { passingTracer } from "../../rpc/tracing/passingTracer.js";
 import type { Store } from "../../store/store.js";
 import type { tempHome } from "../../store/testing/tempHome.js";
 import { useStore } from "../../store/testing/useStore.js";
@@ -68,6 +70,7 @@ async function restartAndRecover(): Promise<void> {
     table: systemProcessTable,
     markOf: readLaunchMark,
     log: silentLogger(),
+    tracer: passingTracer(systemRandom),
     outboxesDir: home.paths.outboxesDir,
     effects: () => undefined,
     unknownOutcome: () => undefined,

@@ -9,6 +9,7 @@ import type { ServiceImplementation } from "../../rpc/harness/implementService.j
 import { implementService } from "../../rpc/harness/implementService.js";
 import { defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
 import { invalidField, reasonError, RpcError } from "../../rpc/rpcError.js";
+import { formatTraceparent } from "../../rpc/traceContext.js";
 import { toTimestamp } from "../../rpc/wire/times.js";
 import type { Store } from "../../store/store.js";
 import { adoptExecution } from "../../store/turns/adoptExecution.js";
@@ -146,17 +147,19 @@ export function executionStoreService(parts: ExecutionStoreParts): ServiceImplem
       },
     }),
     sendDirectMessage: defineUnary({
-      async handle(request, { connection }) {
+      async handle(request, { connection, joinTrace }) {
         const turn = turnOn(connection, fenceOf(request.fence));
         if (turn.phase !== "running") throw new RpcError("EXECUTION_ENDED");
-        return messages.sendFromTurn(originOf(turn), request);
+        const traceparent = formatTraceparent(joinTrace(request.trace?.traceparent ?? ""));
+        const tracestate = request.trace?.tracestate ?? turn.claimed.input.tracestate;
+        return messages.sendFromTurn(originOf(turn), { ...request, trace: { traceparent, tracestate } });
       },
     }),
     runChild: defineServerStream({
-      async *handle(request, { connection, signal, trace }) {
+      async *handle(request, { connection, signal, joinTrace }) {
         const turn = turnOn(connection, fenceOf(request.fence));
         if (turn.phase !== "running") throw new RpcError("EXECUTION_ENDED");
-        yield* runChild(parts, turn, request, { signal, trace });
+        yield* runChild(parts, turn, request, { signal, trace: joinTrace("") });
       },
     }),
     getDelivery: defineUnary({

@@ -12,6 +12,7 @@ import { evidenceText } from "../identity/workerEvidence.js";
 import { resolveCredentials } from "../policy/resolveCredentials.js";
 import { makeOutbox, outboxDirectory, outboxKey } from "../recovery/outbox.js";
 import { fenceError } from "../store/fenceError.js";
+import type { WorkerTrace } from "../trace/turnTrace.js";
 import { adoptionDigest } from "./adoptionDigest.js";
 import { bootstrapFrame } from "./bootstrapFrame.js";
 import type { TurnParts } from "./turnParts.js";
@@ -26,6 +27,7 @@ export interface TurnAssignment {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly link: WorkerLink;
   readonly place: WorkPlace;
+  readonly trace: WorkerTrace;
 }
 
 /**
@@ -53,6 +55,7 @@ export async function assignTurn(parts: TurnParts, assignment: TurnAssignment): 
   return bootstrapFrame(parts, {
     executionId: fence.executionId,
     claimed,
+    trace: assignment.trace,
     agent,
     offer: offer(agent.name, claimed.botChat),
     credentials,

@@ -12,12 +12,14 @@ import { runningBackgroundProcesses } from "../../store/queries/backgroundProces
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import { authorFromColumns } from "../../store/turns/storedAuthor.js";
 import type { Credential } from "../policy/resolveCredentials.js";
+import type { WorkerTrace } from "../trace/turnTrace.js";
 import type { TurnOffer, TurnParts } from "./turnParts.js";
 
 /** What a bootstrap is made from besides the turn's parts. */
 export interface BootstrapFacts {
   readonly executionId: string;
   readonly claimed: ClaimedInput;
+  readonly trace: WorkerTrace;
   readonly agent: AgentConfig;
   readonly offer: TurnOffer;
   readonly credentials: readonly Credential[];
@@ -82,7 +84,8 @@ export function bootstrapFrame(parts: TurnParts, facts: BootstrapFacts): Bootstr
       openPrompts: budgets.openPromptsPerExecution,
     },
     outbox: { directory: facts.outboxDirectory, key: facts.outboxKey },
-    trace: { traceparent: input.traceparent, tracestate: input.tracestate },
+    trace: { traceparent: facts.trace.traceparent, tracestate: input.tracestate },
+    traceWork: facts.trace.traceWork,
     rosterInstructions: offer.rosterInstructions,
     rosterFingerprint: offer.rosterFingerprint,
     childDepth: claimed.childDepth,

@@ -6,6 +6,7 @@ import type { Logger } from "../../base/logger.js";
 import type { Random } from "../../base/random.js";
 import type { SecretRegistry } from "../../base/secretRegistry.js";
 import type { ToolDefinition } from "../../gen/talaria/types/v1/policy.js";
+import type { Tracer } from "../../rpc/tracing/tracer.js";
 import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
 import type { Store } from "../../store/store.js";
 import type { Telling } from "../../store/turns/claimTelling.js";
@@ -47,6 +48,8 @@ export interface TurnParts {
   readonly random: Random;
   readonly secrets: SecretRegistry;
   readonly log: Logger;
+  /** Takes the spans of turns. */
+  readonly tracer: Tracer;
   readonly hub: SessionHub;
   readonly launcher: Launcher;
   readonly pool: WorkerPool;

@@ -10,11 +10,12 @@ import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import type { StoredFence } from "../../store/turns/fence.js";
 import { releaseSession } from "../../store/turns/releaseSession.js";
 import type { SlotMember } from "../admission/sharedSlot.js";
+import { TurnTrace } from "../trace/turnTrace.js";
 import type { WorkerFrame, WorkerLink } from "../attach/workerLink.js";
 import { ChildDesk, type RunTurn } from "../children/childDesk.js";
 import type { Launch } from "../launch/launch.js";
 import type { ExecutionPhase, PhaseEvent } from "../phase/executionPhase.js";
-import { nextPhase } from "../phase/executionPhase.js";
+import { mayReplace, nextPhase } from "../phase/executionPhase.js";
 import { mayArrive } from "../phase/frameRules.js";
 import { phaseOnWire } from "../phase/phaseOnWire.js";
 import type { WorkerProgram } from "../pool/workerSpec.js";
@@ -24,6 +25,7 @@ import { outboxDirectory, removeOutbox } from "../recovery/outbox.js";
 import { judgeResult } from "../result/judgeResult.js";
 import { announceEnd } from "./announceEnd.js";
 import { assignTurn } from "./assignTurn.js";
+import { childCause } from "./childCause.js";
 import { exitError, lossError, saysNothing, workerError } from "./lossError.js";
 import { lossOutcome } from "./lossOutcome.js";
 import { OpenTools } from "./openTools.js";
@@ -69,6 +71,7 @@ export class TurnRun {
   readonly #slot: SlotMember;
   readonly #seat: WorkerSeat;
   readonly #force: WorkerForce;
+  readonly #trace: TurnTrace;
   readonly #tools = new OpenTools();
   readonly #over = createDeferred<void>();
   readonly #stopped = createDeferred<void>();
@@ -86,6 +89,7 @@ export class TurnRun {
     this.#program = program;
     this.claimed = claimed;
     this.fence = { executionId, epoch: parts.store.epoch, generation: claimed.generation };
+    this.#trace = new TurnTrace(parts, executionId, claimed);
     this.#slot = slot;
     this.#log = parts.log.child({ execution: executionId, agent: claimed.agent });
     this.#force = new WorkerForce(this, this.#log);
@@ -190,9 +194,17 @@ export class TurnRun {
   async #assign(link: WorkerLink, place: WorkPlace): Promise<void> {
     const { claimed, fence } = this;
     const { environment } = this.#program;
-    const bootstrap = await assignTurn(this.#parts, { claimed, fence, environment, link, place });
+    const bootstrap = await assignTurn(this.#parts, {
+      claimed,
+      fence,
+      environment,
+      link,
+      place,
+      trace: this.#trace.worker,
+    });
     if (this.#outcomeFixed || link !== this.link) return;
     this.#move("bootstrap", "bootstrap");
+    this.#trace.assigned();
     link.send({ $case: "bootstrap", value: bootstrap });
     // From here on the worker owes heartbeats, also if it never becomes ready.
     this.#watch = new TurnWatch(this.#parts.clock, turnBounds(this.claimed, this.#parts.budgets), {
@@ -211,6 +223,7 @@ export class TurnRun {
     }
     const { hub, secrets } = this.#parts;
     this.#watch?.frame();
+    this.#trace.frame(frame);
     switch (frame.$case) {
       case "ready":
         this.#ready(frame.value.pid);
@@ -243,6 +256,7 @@ export class TurnRun {
         return;
       case "hello":
       case "dryRunDone":
+      case "modelCalled":
         return;
     }
   }
@@ -329,8 +343,7 @@ export class TurnRun {
     });
     this.#log.warn({ reason: error.reason, outcome, phase: this.#phase, err: error }, "turn ended without a result");
     this.#phase = outcome === "interrupted" ? "interrupted" : "lost";
-    const { executionId } = this.fence;
-    const loss = { executionId, outcome, error, stopped: this.#stop !== undefined };
+    const loss = { executionId: this.fence.executionId, outcome, error, stopped: this.#stop !== undefined };
     const settled = await settleLoss(this.#parts, this.#log, loss);
     if (settled !== undefined) this.#settled();
     if (settled?.kind === "lost") {
@@ -354,6 +367,7 @@ export class TurnRun {
   #settled(): void {
     this.children.close(StopCause.STOP_CAUSE_PARENT_ENDED);
     this.desk.executionEnded();
+    this.#trace.settled();
     announceEnd(this.#parts, this.claimed);
   }
 
@@ -370,6 +384,7 @@ export class TurnRun {
     await persistently(clock, this.#log, () =>
       store.writer.execute(releaseSession, { executionId: this.fence.executionId, now: clock.now() }),
     );
+    this.#trace.ended();
   }
 
   #move(event: PhaseEvent, frame: string): void {
@@ -381,14 +396,4 @@ export class TurnRun {
     const value = { executionId: this.fence.executionId, phase: phaseOnWire(next) };
     this.#parts.hub.publish(this.#sessionId, { $case: "phaseChanged", value });
   }
-}
-
-/** Whether nothing of a turn can have begun in its worker. */
-function mayReplace(phase: ExecutionPhase): boolean {
-  return phase === "proved" || phase === "exercised" || phase === "bootstrapped";
-}
-
-/** What a turn's children are stopped for when it is stopped. */
-function childCause(cause: StopCause): StopCause {
-  return cause === StopCause.STOP_CAUSE_DRAINING ? cause : StopCause.STOP_CAUSE_PARENT_ENDED;
 }

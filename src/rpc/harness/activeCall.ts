@@ -5,8 +5,9 @@ import { callerOf } from "../authentication.js";
 import { describePrincipal } from "../principal.js";
 import { RpcError } from "../rpcError.js";
 import { toStatus, type CallStatus } from "../status.js";
-import { parseTraceparent, TRACEPARENT } from "../traceContext.js";
+import { TRACEPARENT } from "../traceContext.js";
 import type { CallContext } from "./callContext.js";
+import { CallSpan } from "./callSpan.js";
 import type { HarnessRuntime } from "./harnessRuntime.js";
 
 /** The parts of a grpc-js server call that every kind of call has. */
@@ -33,6 +34,7 @@ export class ActiveCall {
   readonly #runtime: HarnessRuntime;
   readonly #options: ActiveCallOptions;
   readonly #startedAt: number;
+  readonly #span: CallSpan;
   readonly #observed: ((error: RpcError | undefined) => void) | undefined;
   readonly #abortActions: ((error: RpcError) => void)[] = [];
   #cancelDeadline: () => void = () => undefined;
@@ -46,9 +48,12 @@ export class ActiveCall {
     this.#options = options;
     this.#startedAt = runtime.clock.monotonic();
     const deadlineMs = this.#armDeadline();
-    this.context = createContext(runtime, method, call, () => this.#signal(), deadlineMs);
-    const { trace, principal, connection } = this.context;
-    this.#observed = runtime.observe?.({ method, trace, principal, connection });
+    const { principal, connection } = callerOf(call.metadata);
+    const { tracer, clock } = runtime;
+    const header = (): string | undefined => firstEntry(call.metadata, TRACEPARENT);
+    this.#span = new CallSpan({ tracer, clock, method, principal, header, startedAt: this.#startedAt });
+    this.context = createContext(runtime, method, call, this.#span, () => this.#signal(), deadlineMs);
+    this.#observed = runtime.observe?.({ method, principal, connection });
     call.on("cancelled", () => {
       // grpc-js emits this after a success as well.
       if (this.#settled) return;
@@ -119,6 +124,7 @@ export class ActiveCall {
 
   #report(error: RpcError | undefined): void {
     this.#observed?.(error);
+    this.#span.end(error);
     const internal = error?.reason === "INTERNAL";
     // A child logger costs more than the rest of a small call.
     if (!internal && !this.#runtime.log.isLevelEnabled("debug")) return;
@@ -138,14 +144,11 @@ function createContext(
   runtime: HarnessRuntime,
   method: string,
   call: ServerCall,
+  span: CallSpan,
   signalOf: () => AbortSignal,
   deadlineMs: number | undefined,
 ): CallContext {
   const { principal, connection } = callerOf(call.metadata);
-  const metadata = (name: string): string | undefined => {
-    const [value] = call.metadata.get(name);
-    return typeof value === "string" ? value : undefined;
-  };
   // Most small calls use none of these, and together they cost more than such a call's handler.
   let requestId: string | undefined;
   let log: Logger | undefined;
@@ -167,9 +170,14 @@ function createContext(
       return log;
     },
     get trace() {
-      const traceparent = metadata(TRACEPARENT);
-      return traceparent === undefined ? undefined : parseTraceparent(traceparent);
+      return span.trace;
     },
-    metadata,
+    joinTrace: (traceparent) => span.join(traceparent),
+    metadata: (name) => firstEntry(call.metadata, name),
   };
+}
+
+function firstEntry(metadata: Metadata, name: string): string | undefined {
+  const [value] = metadata.get(name);
+  return typeof value === "string" ? value : undefined;
 }

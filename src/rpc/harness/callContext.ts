@@ -21,8 +21,13 @@ export interface CallContext {
   readonly deadlineMs: number | undefined;
   /** Logs with the method, the request id and the principal. */
   readonly log: Logger;
-  /** Position of the caller in its trace, where it sent one. */
+  /** Position of this call in its trace, or its caller's where calls are not traced; undefined where it belongs to none. */
   readonly trace: TraceContext | undefined;
+  /**
+   * Puts the call into the trace that its request names, else into its caller's, else begins one. To be called before anything is done
+   * below the call. @param traceparent of the request; empty or broken for none. @returns what {@link trace} says from here on
+   */
+  readonly joinTrace: (traceparent: string) => TraceContext;
   /** First value of a metadata entry; never one whose name ends in `-bin`. */
   metadata(name: string): string | undefined;
 }

@@ -1,14 +1,11 @@
 import type { Connection } from "../connection.js";
 import type { Principal } from "../principal.js";
 import type { RpcError } from "../rpcError.js";
-import type { TraceContext } from "../traceContext.js";
 
 /** What an observer is told about a call that begins. */
 export interface ObservedCall {
   /** Full name of the method: `/<package>.<Service>/<Method>`; one of those served. */
   readonly method: string;
-  /** Position of the caller in its trace, where it sent one. */
-  readonly trace: TraceContext | undefined;
   /** Who calls, as the listener derived it. */
   readonly principal: Principal;
   /** What the call came in on. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
 import type { Random } from "../../base/random.js";
+import type { Tracer } from "../tracing/tracer.js";
 import type { CallObserver } from "./callObserver.js";
 
 /** What a listener lends to the methods that it serves. */
@@ -17,4 +18,6 @@ export interface HarnessRuntime {
   readonly defaultDeadlineMs: number;
   /** Looks on; none where undefined. */
   readonly observe: CallObserver | undefined;
+  /** Takes the spans of the calls. */
+  readonly tracer: Tracer;
 }

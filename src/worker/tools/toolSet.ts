@@ -66,7 +66,12 @@ function offeredTool(definition: ToolDefinition, context: TurnContext): readonly
     return [];
   }
   const parameters = JSON.parse(parametersJsonSchema) as Record<string, unknown>;
-  return [{ name, description, parameters, run: (args) => execute(context, args) }];
+  return [{ name, description, parameters, run: (args, { callId }) => execute(withinCall(context, callId), args) }];
+}
+
+/** The context of a tool call: its messages are told to come from it. */
+function withinCall(context: TurnContext, callId: string): TurnContext {
+  return { ...context, sendDirectMessage: (message) => context.sendDirectMessage({ ...message, callId }) };
 }
 
 function withoutDoubles(tools: readonly Tool[]): readonly Tool[] {

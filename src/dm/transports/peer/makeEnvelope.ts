@@ -1,5 +1,6 @@
 import type { DeliverDMRequest } from "../../../gen/talaria/dm/v1/peer_service.js";
 import { readDelivery } from "../../../store/deliveries/readDelivery.js";
+import { formatTraceparent, type TraceContext } from "../../../rpc/traceContext.js";
 import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
 import type { Queryable } from "../../../store/sql.js";
 import { bodySha256 } from "../../admission/messageDigest.js";
@@ -11,8 +12,14 @@ const LOCAL_AGENT = /^agent:([a-z0-9][a-z0-9_-]{0,63})$/;
 /**
  * A delivery as it goes to its peer at a time, or undefined once its body is gone. Its key there is its id here: keys of several senders
  * of this gateway may be equal, ids never are.
+ * @param trace position that the peer's side of it is below
  */
-export function makeEnvelope(from: Queryable, delivery: StoredDelivery, now: number): DeliverDMRequest | undefined {
+export function makeEnvelope(
+  from: Queryable,
+  delivery: StoredDelivery,
+  now: number,
+  trace: TraceContext | undefined,
+): DeliverDMRequest | undefined {
   const { body, sender, inReplyTo } = delivery;
   if (body === undefined) return undefined;
   const [, agent = ""] = LOCAL_AGENT.exec(sender.id) ?? [];
@@ -29,7 +36,10 @@ export function makeEnvelope(from: Queryable, delivery: StoredDelivery, now: num
       expiresAt: toTimestamp(delivery.expiresAt),
       attemptEpoch: delivery.attemptEpoch,
       attempt: delivery.attempts + 1,
-      trace: { traceparent: delivery.traceparent, tracestate: delivery.tracestate },
+      trace: {
+        traceparent: trace === undefined ? delivery.traceparent : formatTraceparent(trace),
+        tracestate: delivery.tracestate,
+      },
       hops: delivery.hops.slice(0, 1).map(toHop),
       sentAt: toTimestamp(now),
     },

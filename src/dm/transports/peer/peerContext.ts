@@ -4,6 +4,7 @@ import type { Budgets } from "../../../base/budgets.js";
 import type { Clock } from "../../../base/clock.js";
 import type { Logger } from "../../../base/logger.js";
 import type { Random } from "../../../base/random.js";
+import type { Tracer } from "../../../rpc/tracing/tracer.js";
 import type { Store } from "../../../store/store.js";
 import type { AfterCommit } from "../../afterCommit.js";
 import type { GatewayIdentity } from "../../gatewayInfo.js";
@@ -35,4 +36,5 @@ export interface PeerContext {
   readonly random: Random;
   readonly log: Logger;
   readonly afterCommit: AfterCommit;
+  readonly tracer: Tracer;
 }

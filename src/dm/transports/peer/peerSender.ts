@@ -2,6 +2,7 @@ import type { Client } from "@grpc/grpc-js";
 
 import {
   PeerServiceService,
+  type DeliverDMRequest,
   type DeliverDMResponse,
   type DeliverDMResult,
 } from "../../../gen/talaria/dm/v1/peer_service.js";
@@ -18,6 +19,8 @@ import { readDestination } from "../../../store/deliveries/destinations.js";
 import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
 import { backoffMs, judgeAttempt } from "../../retryPolicy.js";
 import { failureOf } from "../../../rpc/wire/failure.js";
+import { deliveryPlace } from "../../trace/deliveryTrace.js";
+import { beginHop, type Hop } from "../../trace/hopSpan.js";
 import { errorOfFailure } from "../../wire/fromFailure.js";
 import { fromHop, fromReceipt } from "../../wire/receiptWire.js";
 import type { BatchStream } from "./batchStream.js";
@@ -45,17 +48,21 @@ export async function sendOne(
 ): Promise<SendOutcome> {
   const { clock, budgets } = context;
   if (clock.now() > delivery.expiresAt) return settleExpired(context, client, delivery, signal);
-  const request = makeEnvelope(context.store.reader, delivery, clock.now());
-  if (request === undefined) throw new Error(`delivery ${delivery.deliveryId} waits without a body`);
+  const { hop, request } = begin(context, delivery, PeerServiceService.deliverDm.path);
+  let response: DeliverDMResponse;
   try {
-    const response = await unaryCall(client, PeerServiceService.deliverDm, request, {
+    response = await unaryCall(client, PeerServiceService.deliverDm, request, {
       signal,
       timeoutMs: budgets.unaryDeadlineMs,
+      trace: hop.at,
     });
+    hop.end();
     await accepted(context, delivery, response);
     return "moved";
   } catch (caught) {
-    return notAccepted(context, delivery, RpcError.from(caught));
+    const error = RpcError.from(caught);
+    hop.end(error);
+    return notAccepted(context, delivery, error);
   }
 }
 
@@ -70,32 +77,46 @@ export async function sendBatch(
   deliveries: readonly StoredDelivery[],
   signal: AbortSignal,
 ): Promise<void> {
-  const requests = deliveries.map((delivery) => {
-    const request = makeEnvelope(context.store.reader, delivery, context.clock.now());
-    if (request === undefined) throw new Error(`delivery ${delivery.deliveryId} waits without a body`);
-    return request;
-  });
+  const begun = deliveries.map((delivery) => begin(context, delivery, PeerServiceService.deliverDMs.path));
   let results: readonly DeliverDMResult[];
   try {
-    results = await stream.send(requests);
+    results = await stream.send(begun.map(({ request }) => request));
   } catch (caught) {
     const error = RpcError.from(caught);
+    for (const { hop } of begun) hop.end(error);
     for (let from = 0; from < deliveries.length; from += ASKED_AT_ONCE) {
       const some = deliveries.slice(from, from + ASKED_AT_ONCE);
       await Promise.all(some.map((delivery) => settleBroken(context, client, delivery, error, signal)));
     }
     return;
   }
-  await Promise.all(deliveries.map((delivery, index) => settleItem(context, delivery, results[index])));
+  await Promise.all(
+    deliveries.map((delivery, index) => settleItem(context, delivery, results[index], begun[index]?.hop)),
+  );
+}
+
+/** Begins an attempt at a message. */
+function begin(
+  { store, clock, tracer }: PeerContext,
+  delivery: StoredDelivery,
+  method: string,
+): { readonly hop: Hop; readonly request: DeliverDMRequest } {
+  const parent = deliveryPlace(tracer, delivery);
+  const hop = beginHop({ tracer, clock }, { kind: "client", method, peer: delivery.recipientGateway, parent });
+  const request = makeEnvelope(store.reader, delivery, clock.now(), hop.at);
+  if (request === undefined) throw new Error(`delivery ${delivery.deliveryId} waits without a body`);
+  return { hop, request };
 }
 
 async function settleItem(
   context: PeerContext,
   delivery: StoredDelivery,
   item: DeliverDMResult | undefined,
+  hop: Hop | undefined,
 ): Promise<void> {
   const result = item?.requestId === delivery.deliveryId ? item.result : undefined;
   if (result?.$case === "accepted") {
+    hop?.end();
     await accepted(context, delivery, result.value);
     return;
   }
@@ -103,6 +124,7 @@ async function settleItem(
     result === undefined
       ? new RpcError("MALFORMED_MESSAGE", { message: "The peer's answer to the batch leaves a message out." })
       : errorOfFailure(result.value);
+  hop?.end(error);
   // It was not tried: the message before it decides when the lane goes on.
   if (error.reason !== "BATCH_ITEM_HELD_BACK") await notAccepted(context, delivery, error);
 }

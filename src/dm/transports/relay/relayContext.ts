@@ -4,6 +4,7 @@ import type { Logger } from "../../../base/logger.js";
 import type { Random } from "../../../base/random.js";
 import type { ConnectRequest, ConnectResponse } from "../../../gen/talaria/dm/v1/relay_service.js";
 import type { BidiStream } from "../../../rpc/harness/methods.js";
+import type { Tracer } from "../../../rpc/tracing/tracer.js";
 import type { Store } from "../../../store/store.js";
 import type { Door } from "../../admission/admit.js";
 import type { AfterCommit } from "../../afterCommit.js";
@@ -33,6 +34,7 @@ export interface RelayContext {
   readonly random: Random;
   readonly log: Logger;
   readonly afterCommit: AfterCommit;
+  readonly tracer: Tracer;
 }
 
 /** Time between two heartbeats of a connector, milliseconds: two may be lost before a lease lapses. */

@@ -11,6 +11,7 @@ import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js
 import { displayText } from "../../admission/displayText.js";
 import { remoteScope } from "../../admission/sender.js";
 import { createChangeSignal } from "../../changeSignal.js";
+import { deliveryPlace } from "../../trace/deliveryTrace.js";
 import { toReceipt } from "../../wire/receiptWire.js";
 import type { FarCancellation } from "../transport.js";
 import { LeaseBook } from "./leaseBook.js";
@@ -227,7 +228,7 @@ export class RelaySession {
   }
 
   async #lease(deliveryIds: readonly string[]): Promise<void> {
-    const { store, clock, hub, budgets } = this.context;
+    const { store, clock, hub, budgets, tracer } = this.context;
     const { connector } = this;
     for (let start = 0; start < deliveryIds.length; start += LEASE_ITEMS) {
       const now = clock.now();
@@ -239,7 +240,7 @@ export class RelaySession {
       lastLeaseId = lastLeaseId >= fresh ? lastLeaseId + 1n : fresh;
       const leaseId = lastLeaseId;
       const items = leased.flatMap((delivery) => {
-        const item = relayEnvelope(store.reader, delivery, now);
+        const item = relayEnvelope(store.reader, delivery, now, deliveryPlace(tracer, delivery));
         if (item === undefined) throw new Error(`delivery ${delivery.deliveryId} waits without a body`);
         this.leases.grant(delivery.deliveryId, leaseId, clock.monotonic(), delivery.expiresAt - now);
         return [item];

@@ -2,6 +2,7 @@ import type { Clock } from "../../../base/clock.js";
 import { pause } from "../../../base/pause.js";
 import type { Random } from "../../../base/random.js";
 import type { ChatPrompt, ChatRequest, ChatTool } from "../../packages/modelPackages.js";
+import type { AskedModel, ModelCallEnd, ModelCallReport } from "../../modelCallReport.js";
 import type { CallBudget } from "./callBudget.js";
 import type { ModelEndpoint } from "./modelEndpoint.js";
 import { ModelFailureError, type ModelFailure } from "./modelFailure.js";
@@ -38,6 +39,8 @@ export interface ModelCallerOptions {
   readonly effort: string | undefined;
   /** Told of every request that was made, with its figures where there are some. */
   readonly onRequest: (usage: AnswerUsage | undefined, endpoint: ModelEndpoint) => void;
+  /** Begins the report of a request, for the turn's trace. */
+  readonly trace: (asked: AskedModel) => ModelCallReport;
 }
 
 /** How often a request is repeated of which nothing has come. */
@@ -95,27 +98,41 @@ export class ModelCaller {
   }
 
   async #send(question: Question, progress: AnswerProgress): Promise<Answer> {
-    const { signal, clock, effort, onRequest } = this.#options;
+    const { signal, clock, effort, onRequest, trace } = this.#options;
     const { endpoint } = this;
     const { tools = [] } = question;
+    const { provider, model } = endpoint.ref;
+    const report = trace({ provider, model, host: endpoint.host });
     const request: ChatRequest = {
       prompt: question.prompt,
       abortSignal: signal,
+      ...(report.traceparent === undefined ? {} : { headers: { traceparent: report.traceparent } }),
       ...(tools.length === 0
         ? {}
         : { tools: [...tools], toolChoice: { type: question.noCalls === true ? "none" : "auto" } }),
       ...(effort === undefined ? {} : { providerOptions: { openaiCompatible: { reasoningEffort: effort } } }),
     };
-    const answer = await streamAnswer({
-      model: endpoint.model,
-      request,
-      sinks: question.sinks ?? SILENT,
-      progress,
-      clock,
-      host: endpoint.host,
-    });
-    onRequest(answer.usage, endpoint);
-    return answer;
+    const sinks = question.sinks ?? SILENT;
+    try {
+      const answer = await streamAnswer({
+        model: endpoint.model,
+        request,
+        sinks,
+        progress,
+        clock,
+        host: endpoint.host,
+      });
+      report.end(endOfAnswer(answer));
+      onRequest(answer.usage, endpoint);
+      return answer;
+    } catch (error) {
+      report.end({
+        kind: "failed",
+        reason:
+          error instanceof ModelFailureError ? error.failure.reason : signal.aborted ? "TURN_STOPPED" : "INTERNAL",
+      });
+      throw error;
+    }
   }
 
   #waitMs(failure: ModelFailure, repeats: number): number {
@@ -123,4 +140,14 @@ export class ModelCaller {
     // Half of it at random, so that the turns of one agent do not come back together.
     return FIRST_WAIT_MS * 2 ** repeats * (0.5 + this.#options.random.fraction() / 2);
   }
+}
+
+function endOfAnswer({ calls, usage, servedModel, cut }: Answer): ModelCallEnd {
+  return {
+    kind: "answered",
+    servedModel,
+    inputTokens: usage?.inputTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+    finishReason: cut ? "length" : calls.length > 0 ? "tool_calls" : "stop",
+  };
 }

@@ -96,7 +96,8 @@ function callerParts(
   signal: AbortSignal,
 ): Omit<ModelCallerOptions, "budget" | "onRequest"> {
   const effort = EFFORTS[context.assignment.policy.reasoning];
-  return { endpoints, signal, clock: context.clock, random, effort };
+  const trace: ModelCallerOptions["trace"] = (asked) => context.traceModelCall(asked);
+  return { endpoints, signal, clock: context.clock, random, effort, trace };
 }
 
 /** The models from the one that answered on: one whose quota is used up is not asked for a title. */

@@ -142,6 +142,7 @@ export function turnBench(options: BenchOptions): TurnBench {
     clock: systemClock,
     random: seededRandom(1),
     effort: undefined,
+    trace: () => ({ traceparent: undefined, end: () => undefined }),
   };
   return {
     work: {
