@@ -5,6 +5,7 @@ import { describeMachine, loadOfLastMinute } from "./lib/machine.js";
 import { renderTable } from "./lib/renderTable.js";
 import type { Row } from "./lib/row.js";
 import type { Suite } from "./suite.js";
+import { commandStarts } from "./suites/commandStarts.js";
 import { deliveries } from "./suites/deliveries.js";
 import { crowds, deltas, paced } from "./suites/deltas.js";
 import { link } from "./suites/link.js";
@@ -17,6 +18,7 @@ import { starts } from "./suites/starts.js";
 const SUITES: Readonly<Record<string, Suite>> = {
   deltas,
   starts,
+  commandStarts,
   deliveries,
   link,
   roundTrips,

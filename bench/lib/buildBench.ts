@@ -15,7 +15,7 @@ const ENTRIES = [
 ];
 
 /**
- * Builds what is measured, the worker as it is shipped included, into a directory of its own, so that a build elsewhere
+ * Builds what is measured, the worker and the command as they are shipped included, into a directory of its own, so that a build elsewhere
  * changes nothing under way. @returns the directory; its caller removes it.
  */
 export async function buildBench(): Promise<string> {
@@ -25,7 +25,9 @@ export async function buildBench(): Promise<string> {
   const cache = join(root, "node_modules", ".cache");
   mkdirSync(cache, { recursive: true });
   const directory = mkdtempSync(join(cache, "bench-"));
-  cpSync(join(root, "dist", "worker"), join(directory, "worker"), { recursive: true });
+  for (const program of ["worker", "cli"]) {
+    cpSync(join(root, "dist", program), join(directory, program), { recursive: true });
+  }
   await bundle({
     absWorkingDir: root,
     entryPoints: ENTRIES.map((entry) => `bench/${entry}.ts`),
