@@ -46,6 +46,8 @@ test("the longest secret goes first, and a removed one is shown again", () => {
 });
 
 test.each([
+  ["sk-abcd\u001b[31mEFGH1234 red", "[redacted] red"],
+  ["A_KEY=ab\u200bcd\rEF; rest", "A_KEY=[redacted]; rest"],
   ["authorization: Bearer abc.def-123", "authorization: Bearer [redacted]"],
   ["key sk-abcdEFGH1234_x used", "key [redacted] used"],
   ["OPENAI_API_KEY=abc DB_PASS='x y' n=1", "OPENAI_API_KEY=[redacted] DB_PASS=[redacted] n=1"],

@@ -1,3 +1,4 @@
+import { withoutUnseen } from "./brokenText.js";
 import type { SecretRegistry } from "./secretRegistry.js";
 import { REDACTED } from "./secretRegistry.js";
 
@@ -18,10 +19,18 @@ const PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 
 /**
  * `text` without secrets: first those registered, longest first, then bearer tokens, `sk-` keys, PEM blocks and values
- * assigned to names that end in `_KEY`, `_TOKEN`, `_SECRET` or `_PASS`.
+ * assigned to names that end in `_KEY`, `_TOKEN`, `_SECRET` or `_PASS`. Where such a value is broken by what nobody sees, such as the
+ * colours of a terminal, the text loses that as well.
  */
 export function redact(text: string, secrets?: SecretRegistry): string {
-  let clean = secrets ? secrets.hide(text) : text;
+  const clean = secrets ? secrets.hide(text) : text;
+  const seen = withoutUnseen(clean);
+  const hidden = hidePatterns(seen);
+  return hidden === seen ? clean : hidden;
+}
+
+function hidePatterns(text: string): string {
+  let clean = text;
   for (const [pattern, replacement] of PATTERNS) clean = clean.replace(pattern, replacement);
   return clean;
 }

@@ -1,3 +1,5 @@
+import { replaceBroken } from "./brokenText.js";
+
 /** What a secret is replaced by. */
 export const REDACTED = "[redacted]";
 
@@ -28,11 +30,15 @@ export class SecretRegistry {
     if (this.#counts.has(secret)) this.#change(secret, -1);
   }
 
-  /** `text` with every registered secret replaced, longest first, also where it was escaped as JSON. */
+  /**
+   * `text` with every registered secret replaced, longest first, also where it was escaped as JSON, or is broken by lines, escape sequences
+   * or characters that nobody sees.
+   */
   hide(text: string): string {
+    if (this.#forms.length === 0) return text;
     let hidden = text;
     for (const form of this.#forms) if (hidden.includes(form)) hidden = hidden.replaceAll(form, REDACTED);
-    return hidden;
+    return replaceBroken(hidden, this.#forms, REDACTED);
   }
 
   #change(secret: string, by: number): void {

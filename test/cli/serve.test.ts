@@ -1,10 +1,7 @@
-import { once } from "node:events";
-import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { descendantsOf, isSameProcess } from "../../src/base/processTable.js";
 import { begin, serve, talaria, temporaryHome } from "./useTalaria.js";
@@ -62,22 +59,4 @@ test("a socket path over 100 bytes names the setting", async () => {
   expect(ended.code).toBe(78);
   expect(ended.stderr).toMatch(/^SOCKET_PATH_TOO_LONG: .*\n.*run_dir/);
   expect(existsSync(home)).toBe(false);
-});
-
-test("AG-5 it serves with standard input closed and without a terminal", async () => {
-  const home = temporaryHome();
-  const command = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
-  const shell = spawn("sh", ["-c", 'exec "$0" "$1" --json --home "$2" serve <&-', process.execPath, command, home], {
-    stdio: ["ignore", "pipe", "ignore"],
-    detached: true,
-  });
-  onTestFinished(() => {
-    shell.kill("SIGKILL");
-  });
-  await once(createInterface({ input: shell.stdout }), "line");
-  const ended = await talaria("--home", home, "run", "main", "No input, no terminal");
-  expect(ended.stdout).toBe("No input, no terminal\n");
-  shell.kill("SIGTERM");
-  const [code] = (await once(shell, "close")) as [number];
-  expect(code).toBe(0);
 });
