@@ -18,6 +18,8 @@ export interface BenchGatewayOptions {
   readonly home: string;
   /** Whether messages start turns; default true. */
   readonly turnsStart?: boolean;
+  /** Told of what the gateway works with, before anything of it runs. */
+  readonly onContext?: (context: GatewayContext) => void;
   /** Changes what direct messages are made from. */
   readonly forMessages?: (context: GatewayContext) => GatewayContext;
 }
@@ -27,6 +29,7 @@ export async function startBenchGateway(options: BenchGatewayOptions): Promise<B
   const made: { owner?: Owner; context?: GatewayContext } = {};
   const gateway = await startGateway({ home: options.home }, (context) => {
     made.context = context;
+    options.onContext?.(context);
     return makeRooms(context, made, options);
   });
   const { owner, context } = made;
@@ -56,7 +59,7 @@ function makeRooms(
       },
       elsewhere: () => ({}),
     },
-    (one) => [createTurnService(one)],
+    (one) => [createTurnService(one, context.storage)],
   );
   made.owner = owner;
   return { owner: room, dm: dmRoom };

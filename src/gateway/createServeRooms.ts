@@ -35,7 +35,7 @@ export function createServeRooms(context: GatewayContext): GatewayRooms {
       },
       elsewhere,
     },
-    (made) => [createTurnService(made)],
+    (made) => [createTurnService(made, context.storage)],
   );
   joined.owner = owner;
   joined.notifier = notifier;

@@ -78,7 +78,6 @@ export interface OwnerOptions {
   readonly spawner?: Spawner;
   /** Takes the spans of turns; default: nobody, and traces are passed on. */
   readonly tracer?: Tracer;
-  /** Takes the spans of turns; default: nobody, and traces are passed on. */
 }
 
 /** The owner of worker processes: it starts them, believes them, hands them their turns and records how those end. */

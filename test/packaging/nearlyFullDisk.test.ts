@@ -1,8 +1,15 @@
+import type { Client } from "@grpc/grpc-js";
+import { createHash } from "node:crypto";
+import { readdirSync, rmSync } from "node:fs";
 import { onTestFinished, expect, test } from "vitest";
 
 import { type Clock, systemClock } from "../../src/base/clock.js";
+import { homePaths } from "../../src/base/home.js";
 import { AdminServiceService } from "../../src/gen/talaria/gateway/v1/admin_service.js";
+import { CreateSessionRequest, SessionServiceService } from "../../src/gen/talaria/gateway/v1/session_service.js";
+import { TurnServiceService, type UploadAttachmentRequest } from "../../src/gen/talaria/gateway/v1/turn_service.js";
 import { Reason } from "../../src/gen/talaria/reason/v1/reason.js";
+import { sendStream } from "../../src/rpc/clients/sendStream.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { createServeRooms } from "../../src/gateway/createServeRooms.js";
 import type { DiskUse } from "../../src/base/diskUse.js";
@@ -12,13 +19,30 @@ import { useGateway } from "../gateway/useGateway.js";
 import { writeHome } from "../kit/homeFiles.js";
 import { refusalOf, sessionOf, TurnClient } from "../kit/turnClient.js";
 import { waitFor } from "../kit/waitFor.js";
-import { rmSync } from "node:fs";
 
 /** A clock by which the disk is looked at all the time. */
 const clock: Clock = {
   ...systemClock,
   after: (ms, run) => systemClock.after(ms === DISK_LOOK_MS ? 10 : ms, run),
 };
+
+function upload(client: Client, content: Buffer, requestId: string) {
+  const header = {
+    requestId,
+    mediaType: "image/png",
+    sizeBytes: BigInt(content.length),
+    sha256: createHash("sha256").update(content).digest(),
+  };
+  async function* steps(): AsyncGenerator<UploadAttachmentRequest> {
+    yield { step: { $case: "header", value: header } };
+    yield { step: { $case: "chunk", value: content } };
+  }
+  return sendStream(client, TurnServiceService.uploadAttachment, steps());
+}
+
+function createSession(client: Client, request: Parameters<typeof CreateSessionRequest.fromPartial>[0]) {
+  return unaryCall(client, SessionServiceService.createSession, CreateSessionRequest.fromPartial(request));
+}
 
 test("on a disk that is nearly full nothing new is taken, running work ends, replays are answered, and status says so", async () => {
   const home = writeHome();
@@ -43,6 +67,10 @@ test("on a disk that is nearly full nothing new is taken, running work ends, rep
   const prompt = (await running.next("promptRaised")).promptId;
   const known = { requestId: "known", target: "agent:echo", body: "hello", onBehalfOf: "" };
   const { delivery } = await send(client, known);
+  const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(100, 7)]);
+  const { attachment } = await upload(client, png, "known-file");
+  const knownSession = { requestId: "known-session", agent: "echo" };
+  const { session } = await createSession(client, knownSession);
   expect(await problems()).toEqual([]);
 
   use = { usedBytes: 96, freeBytes: 4 };
@@ -58,6 +86,11 @@ test("on a disk that is nearly full nothing new is taken, running work ends, rep
   expect(await refusalOf(turns.say(await sessionOf(running), "new"))).toBe("STORAGE_FULL");
   expect(await refusalOf(send(client, { target: "agent:echo", body: "another" }))).toBe("STORAGE_FULL");
   expect(await send(client, known)).toMatchObject({ replayed: true, delivery: { deliveryId: delivery.deliveryId } });
+  expect(await refusalOf(upload(client, Buffer.concat([png, png]), "new-file"))).toBe("STORAGE_FULL");
+  expect((await upload(client, png, "known-file")).attachment?.attachmentId).toBe(attachment?.attachmentId);
+  expect(readdirSync(homePaths(home).attachmentsDir)).toHaveLength(1);
+  expect(await refusalOf(createSession(client, { ...knownSession, requestId: "new-session" }))).toBe("STORAGE_FULL");
+  expect((await createSession(client, knownSession)).session?.sessionId).toBe(session?.sessionId);
   await turns.choose(prompt, 1);
   expect(await running.outcome()).toMatchObject({ outcome: "COMPLETED" });
 

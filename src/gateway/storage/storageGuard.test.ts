@@ -30,7 +30,15 @@ test.each([
   [99, "delivery.admit", { kind: "refused" }, false],
   [99, "delivery.admit_batch", [{ kind: "replayed" }, { kind: "accepted" }], true],
   [99, "delivery.admit_batch", [{ kind: "replayed" }, { kind: "heldBack" }], false],
-  [99, "turn.commit_result", QUEUED, false],
+  [95, "session.create", { kind: "done", replayed: false }, true],
+  [99, "session.create", { kind: "done", replayed: true }, false],
+  [95, "attachment.put", { kind: "stored" }, true],
+  [99, "attachment.put", { kind: "quota" }, false],
+  [95, "delivery.redrive", { kind: "redriven", effects: { changed: ["d"] } }, true],
+  [99, "delivery.redrive", { kind: "redriven", effects: { changed: [] } }, false],
+  [99, "delivery.redrive", { kind: "missing" }, false],
+  [99, "child.dispatch", { kind: "dispatched" }, false],
+  [99, "execution.result", { kind: "committed" }, false],
 ])("at %d %% in use, %s with %j: refused %s", async (percent, command, result, refused) => {
   const { guard } = await guardOn({ use: use(percent) });
   const vet = (): void => {

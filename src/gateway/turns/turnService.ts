@@ -103,15 +103,18 @@ export function createTurnService(owner: Owner, storage: Pick<StorageGuard, "pro
 
     stopTurn: defineUnary({
       schema: stopTurnSchema,
-      handle({ executionId }, context) {
+      async handle({ executionId }, context) {
         clientPrincipal(context.principal);
-        const stopping = owner.turn(executionId)?.stop(StopCause.STOP_CAUSE_CLIENT);
+        const turn = owner.turn(executionId);
+        const stopping = turn?.stop(StopCause.STOP_CAUSE_CLIENT);
+        // Whoever is told of the stop may count on it, also if the gateway dies right after.
+        if ((await turn?.stopKept) === false) throw new RpcError("STORAGE_UNAVAILABLE");
         if (stopping === undefined) {
           throw reasonError(
             executionRow(store.reader, executionId) === undefined ? "UNKNOWN_EXECUTION" : "EXECUTION_ENDED",
           );
         }
-        return Promise.resolve({ alreadyStopping: stopping.already, killAt: toTimestamp(stopping.killAt) });
+        return { alreadyStopping: stopping.already, killAt: toTimestamp(stopping.killAt) };
       },
     }),
 

@@ -10,12 +10,14 @@ const CHUNK_BYTES = 1_048_576;
 
 /**
  * Takes a file in, chunk by chunk; a repeated request is answered without its content.
- * @throws RpcError INVALID_FIELD, ATTACHMENT_TOO_LARGE, REQUEST_CONFLICT, and those of {@link AttachmentFiles.put}.
+ * @param problem says why no file is taken now, before any of its bytes is written
+ * @throws RpcError what `problem` says, INVALID_FIELD, ATTACHMENT_TOO_LARGE, REQUEST_CONFLICT, and those of {@link AttachmentFiles.put}.
  */
 export async function uploadAttachment(
   files: AttachmentFiles,
   principal: string,
   requests: AsyncIterable<UploadAttachmentRequest>,
+  problem: () => RpcError | undefined,
 ): Promise<UploadAttachmentResponse> {
   const steps = requests[Symbol.asyncIterator]();
   const first = await steps.next();
@@ -23,8 +25,10 @@ export async function uploadAttachment(
   if (step?.$case !== "header") throw invalidField("step", "begins with a header");
   if (step.value.sizeBytes > BigInt(LIMITS.attachmentBytes)) throw new RpcError("ATTACHMENT_TOO_LARGE");
   const upload = { principal, ...checkRequest(headerStepSchema, { step }).step.value };
-  const row = files.earlier(upload) ?? (await files.put(upload, chunksOf(steps)));
-  return { attachment: toAttachment(row) };
+  const earlier = files.earlier(upload);
+  const refusal = earlier === undefined ? problem() : undefined;
+  if (refusal !== undefined) throw refusal;
+  return { attachment: toAttachment(earlier ?? (await files.put(upload, chunksOf(steps)))) };
 }
 
 async function* chunksOf(steps: AsyncIterator<UploadAttachmentRequest>): AsyncGenerator<Uint8Array> {

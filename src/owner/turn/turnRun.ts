@@ -36,7 +36,7 @@ import { settleLoss } from "./settleLoss.js";
 import { eventsUpdate } from "./shownEvents.js";
 import { stopReason } from "./stopReason.js";
 import { storeResult } from "./storeResult.js";
-import { tellUnknown } from "./tellUnknown.js";
+import { tellSoon } from "./tellSoon.js";
 import { turnDesk } from "./turnDesk.js";
 import { turnBounds } from "./turnBounds.js";
 import type { TurnParts } from "./turnParts.js";
@@ -65,6 +65,11 @@ export class TurnRun {
   readonly desk: PromptDesk;
   readonly children: ChildDesk;
   readonly runningText = new RunningText();
+  /**
+   * Resolves once a Stop cannot be forgotten: at once where the worker runs, else when the turn's outcome is stored, since the next start
+   * runs an input of which nothing had started. False where the store was closed before.
+   */
+  stopKept = Promise.resolve(true);
   readonly #parts: TurnParts;
   readonly #program: WorkerProgram;
   readonly #log: Logger;
@@ -148,7 +153,7 @@ export class TurnRun {
       this.#log.error({ err: error }, "prompts of a stopped turn could not be ended");
     });
     this.#stopped.resolve();
-    if (!running) void this.#lose(new RpcError(stopReason(cause)));
+    if (!running) this.stopKept = this.#lose(new RpcError(stopReason(cause)));
     return { already: false, killAt: this.#stop.killAt };
   }
 
@@ -187,7 +192,7 @@ export class TurnRun {
       ended: (launch, error) => {
         this.#streamEnded(launch, error);
       },
-      failed: (error) => this.#lose(error),
+      failed: async (error) => void (await this.#lose(error)),
     };
   }
 
@@ -324,13 +329,13 @@ export class TurnRun {
     this.#parts.listeners.workerTrouble(this.claimed.agent, error);
   }
 
-  /** Settles a turn that gave no result; the first settlement stands. */
-  async #lose(caught: unknown): Promise<void> {
+  /** Settles a turn that gave no result; the first settlement stands. False where it could not be stored. */
+  async #lose(caught: unknown): Promise<boolean> {
     if (this.#commit !== undefined) await this.#commit.catch(() => undefined);
     if (this.#outcomeFixed) {
       // The receipt was kept although its worker has gone: nothing more is to come.
       if (this.#commit !== undefined) this.#over.resolve();
-      return;
+      return true;
     }
     this.#outcomeFixed = true;
     const { listeners } = this.#parts;
@@ -348,20 +353,14 @@ export class TurnRun {
     if (settled !== undefined) this.#settled();
     if (settled?.kind === "lost") {
       listeners.effects(settled.effects);
-      if (outcome === "unknown") this.#tellUnknown();
+      if (outcome === "unknown") tellSoon(this.#parts, this.#log, this.claimed.input.input_id);
     }
     this.link?.close(
       outcome === "interrupted" ? CloseReason.CLOSE_REASON_STOPPED : CloseReason.CLOSE_REASON_PROTOCOL,
       error,
     );
     this.#over.resolve();
-  }
-
-  #tellUnknown(): void {
-    const { unknownOutcome } = this.#parts.listeners;
-    tellUnknown(this.#parts, unknownOutcome, this.#log, this.claimed.input.input_id).catch((error: unknown) => {
-      this.#log.error({ err: error }, "an unknown outcome could not be told; the next start will");
-    });
+    return settled !== undefined;
   }
 
   #settled(): void {
