@@ -192,7 +192,9 @@ export class TurnRun {
       ended: (launch, error) => {
         this.#streamEnded(launch, error);
       },
-      failed: async (error) => void (await this.#lose(error)),
+      failed: async (error) => {
+        await this.#lose(error);
+      },
     };
   }
 
