@@ -35,6 +35,9 @@ import { peerEntries } from "./messages/peerEntries.js";
 import { reapOrphans } from "./orphans/reapOrphans.js";
 import { loadReap } from "./orphans/waitForProcess.js";
 import { createSpendingGuard } from "./usage/spendingGuard.js";
+import { openTracing } from "./tracing/openTracing.js";
+import { readLaunchMark } from "../owner/launch/launchMark.js";
+import { createHousekeeping } from "./storage/housekeeping.js";
 import { watchStorage } from "./storage/storageGuard.js";
 
 /** How {@link startGateway} is told where it is and what it runs on. */
@@ -101,6 +104,15 @@ export async function startGateway(options: GatewayOptions, makeRooms: MakeRooms
       },
     );
     opened.listeners = listeners;
+    const housekeeping = createHousekeeping({
+      ...context,
+      markOf: readLaunchMark,
+      sessionGone: (sessionId) => {
+        rooms.owner.sessionChanged(sessionId);
+      },
+    });
+    undo.add(() => housekeeping.stop());
+    housekeeping.start();
     log.info({ home: paths.root, epoch: store.epoch, addresses: listeners.addresses }, "serving");
     rooms.owner.prepare();
     return {
@@ -140,6 +152,9 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
   const { vet } = storage;
   const store = await openStore(paths, { clock, random, logger: log, vet, ...limits });
   undo.add(() => store.close());
+  const { epoch } = store;
+  const tracing = await openTracing({ config, configFile: paths.configFile, epoch, clock, random, log });
+  undo.add(() => tracing.close());
   const spending = createSpendingGuard({ store, agents, clock, log });
   undo.add(() => {
     spending.stop();
@@ -173,6 +188,8 @@ async function openContext(options: GatewayOptions, undo: Cleanups): Promise<Gat
     loopDelay,
     env,
     log,
+    tracer: tracing.tracer,
+    spanCounts: tracing.counts,
     secrets,
     clock,
     random,

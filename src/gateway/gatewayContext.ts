@@ -7,11 +7,13 @@ import type { ProcessTable } from "../base/processTable.js";
 import type { Random } from "../base/random.js";
 import type { SecretRegistry } from "../base/secretRegistry.js";
 import type { PeerBook } from "../dm/peers/peerBook.js";
+import type { Tracer } from "../rpc/tracing/tracer.js";
 import type { LeafSource } from "../rpc/tls/leafCertificate.js";
 import type { Store } from "../store/store.js";
 import type { LoopDelay } from "./admin/loopDelay.js";
 import type { OperatorEvents } from "./admin/operatorEvents.js";
 import type { AgentDirectory } from "./agents/agentDirectory.js";
+import type { SpanCounts } from "./tracing/spanCounts.js";
 import type { StorageGuard } from "./storage/storageGuard.js";
 import type { SpendingGuard } from "./usage/spendingGuard.js";
 import type { DmRoom, OwnerRoom } from "./ports.js";
@@ -34,6 +36,10 @@ export interface GatewayContext {
   readonly loopDelay: Pick<LoopDelay, "p99Ms">;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
+  /** Takes spans. */
+  readonly tracer: Tracer;
+  /** What became of the spans; undefined where nothing is traced. */
+  readonly spanCounts: (() => SpanCounts) | undefined;
   /** Secrets that no log line may hold. */
   readonly secrets: SecretRegistry;
   readonly clock: Clock;

@@ -74,7 +74,7 @@ export async function startListeners(
   const { clientTcp: clientTcpAddress, peers: peersAddress } = config.listeners;
   const ownLeafForClients = clientTcpAddress?.tls !== undefined && clientTcpAddress.tls.cert === undefined;
   if (ownLeafForClients || peersAddress !== undefined) await context.leaves.refresh();
-  const shared = { log, clock, random, defaultDeadlineMs: context.budgets.unaryDeadlineMs };
+  const shared = { log, clock, random, tracer: context.tracer, defaultDeadlineMs: context.budgets.unaryDeadlineMs };
   const observed = metrics === undefined ? {} : { observe: metrics.observe };
   const onTcp = config.listeners.reflectionOnTcp ? { reflection: descriptorSet } : {};
   const open: OpenListener[] = [];

@@ -44,6 +44,14 @@ export interface PeerConfig {
   readonly grants?: readonly string[];
 }
 
+/** Tracing as configured. */
+export interface TracingConfig {
+  /** URL of a collector's OTLP endpoint for traces over HTTP. */
+  readonly endpoint: string;
+  /** Share of the traces that begin here that are recorded, 0 to 1; what a caller records is recorded in any case. */
+  readonly sampleRatio: number;
+}
+
 /** A gateway's configuration with every default filled in. */
 export interface GatewayConfig {
   /** How this gateway calls itself. */
@@ -83,6 +91,8 @@ export interface GatewayConfig {
   readonly logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
   /** File of hashed client tokens for TCP; absent = `client-tokens.yaml` in the home. */
   readonly clientTokensFile?: string;
+  /** Where spans are sent; absent = nothing is traced. */
+  readonly tracing?: TracingConfig;
 }
 
 const name = z.string().refine(isName, "must match [a-z0-9][a-z0-9_-]{0,63}");
@@ -97,6 +107,9 @@ const clientTls = z
     context.addIssue({ code: "custom", path: [missing], message: `is required beside ${given}` });
   });
 const hostAndPort = z.string().regex(/^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]]+):[0-9]{1,5}$/, "must be host:port");
+
+/** Where a collector on this machine listens by default. Source: OTLP specification, OTLP/HTTP default port. */
+const COLLECTOR = "http://127.0.0.1:4318/v1/traces";
 
 /** `talaria.yaml`, as written. */
 export const gatewayConfigSchema = z.strictObject({
@@ -142,6 +155,12 @@ export const gatewayConfigSchema = z.strictObject({
   notify_command: z.array(text).min(1).optional(),
   log_level: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   client_tokens_file: text.optional(),
+  tracing: z
+    .strictObject({
+      endpoint: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).default(COLLECTOR),
+      sample_ratio: z.number().min(0).max(1).default(1),
+    })
+    .optional(),
 });
 
 /**
@@ -185,6 +204,9 @@ export function resolveGatewayConfig(written: z.output<typeof gatewayConfigSchem
     ...(written.notify_command === undefined ? {} : { notifyCommand: written.notify_command }),
     logLevel: written.log_level,
     ...(written.client_tokens_file === undefined ? {} : { clientTokensFile: written.client_tokens_file }),
+    ...(written.tracing === undefined
+      ? {}
+      : { tracing: { endpoint: written.tracing.endpoint, sampleRatio: written.tracing.sample_ratio } }),
   };
 }
 

@@ -34,6 +34,7 @@ export function createDmRoom(
     onDeadLetter: deadLetters(context.events, notify),
     clock,
     random,
+    tracer: context.tracer,
   });
   const overview = createPeerOverview({
     reader: store.reader,

@@ -46,6 +46,7 @@ export function createOwnerRoom(
     table,
     secrets,
     log: log.child({ component: "owner" }),
+    tracer: context.tracer,
     maxWorkers: config.workers.max,
     poolSize: config.workers.poolSize,
     program: workerProgram(env, paths),
