@@ -88,7 +88,7 @@ async function makeCache(): Promise<void> {
   const child = start(commands["script with cache"]);
   const attachment = await owner.attached();
   for (let round = 1; round <= 24; round++) {
-    attachment.send({ $case: "dryRun", value: { round, payload: Buffer.alloc(256) } });
+    attachment.send({ $case: "dryRun", value: { round, payload: Buffer.alloc(256), likelyRuntime: "echo" } });
     await attachment.next("dryRunDone");
   }
   const exited = once(child, "exit");

@@ -194,7 +194,9 @@ class Worker {
     }
   }
 
-  async #practise({ round, payload }: DryRun): Promise<void> {
+  async #practise({ round, payload, likelyRuntime }: DryRun): Promise<void> {
+    // Once is enough; the packages of a runtime are code that the rounds to come compile nothing of.
+    if (round === 1 && likelyRuntime !== "") await this.#options.program.preload?.(likelyRuntime);
     await warmUp(this.#client, this.#options.clock, this.#options.random).catch(() => undefined);
     if (round === PRACTISED_ROUNDS) this.#options.practised?.();
     await this.#session.send({ $case: "dryRunDone", value: { round, payload } }).catch(() => undefined);

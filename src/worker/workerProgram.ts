@@ -7,4 +7,6 @@ export interface WorkerProgram {
   readonly build: Build;
   /** Finds what runs the turns of a policy's runtime. @throws RpcError RUNTIME_CONFIG naming the runtime. */
   readonly runtimes: (name: string) => RuntimeLoader;
+  /** Loads a runtime's code and runs none of its turns; a name that it does not know, or cannot load, changes nothing. Default: nothing. */
+  readonly preload?: (runtime: string) => Promise<void>;
 }

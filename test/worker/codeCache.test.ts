@@ -19,7 +19,7 @@ afterEach(() => {
 async function practise(...flags: readonly string[]): Promise<void> {
   const { worker, attachment } = await fixture.attach({ command: [process.execPath, ...flags, WORKER_MAIN, cache] });
   for (let round = 1; round <= 10; round++) {
-    attachment.send({ $case: "dryRun", value: { round, payload: Buffer.of(1) } });
+    attachment.send({ $case: "dryRun", value: { round, payload: Buffer.of(1), likelyRuntime: "echo" } });
     await attachment.next("dryRunDone");
   }
   worker.dispose();

@@ -60,7 +60,10 @@ test("dry runs come back with their payload, then the turn runs", async () => {
   const { worker, attachment } = await fixture.attach();
   await attachment.next("hello");
   for (const round of [1, 2, 3]) {
-    attachment.send({ $case: "dryRun", value: { round, payload: Buffer.alloc(4_096, round) } });
+    attachment.send({
+      $case: "dryRun",
+      value: { round, payload: Buffer.alloc(4_096, round), likelyRuntime: round === 1 ? "openai" : "" },
+    });
     expect(await attachment.next("dryRunDone")).toEqual({ round, payload: Buffer.alloc(4_096, round) });
   }
   attachment.bootstrap("after practice");

@@ -101,7 +101,7 @@ export const handshakeChecks: readonly Check[] = [
       const attachment = await trial.attached();
       for (let round = 1; round <= ROUNDS; round++) {
         const payload = Buffer.alloc(PAYLOAD_BYTES, round);
-        attachment.send({ $case: "dryRun", value: { round, payload } });
+        attachment.send({ $case: "dryRun", value: { round, payload, likelyRuntime: "" } });
         const done = await attachment.next("dryRunDone");
         need(done.round === round && done.payload.equals(payload), `round ${String(round)} came back changed`);
       }

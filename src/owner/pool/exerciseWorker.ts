@@ -13,9 +13,10 @@ const PRACTICE_MS = 30_000;
 /**
  * Sends a proved worker through its practice rounds, one after another. Whatever it sends afterwards, before somebody else
  * handles its frames, is judged by the phase `proved`.
+ * @param likelyRuntime whose code it loads meanwhile; empty for none
  * @throws the error of the stream where that ends before; RpcError DEADLINE_EXCEEDED.
  */
-export async function exerciseWorker(link: WorkerLink, clock: Clock): Promise<void> {
+export async function exerciseWorker(link: WorkerLink, clock: Clock, likelyRuntime: string): Promise<void> {
   let answered = createDeferred<void>();
   let expected = 0;
   const failed = createDeferred<never>();
@@ -36,7 +37,7 @@ export async function exerciseWorker(link: WorkerLink, clock: Clock): Promise<vo
   try {
     for (expected = 1; expected <= ROUNDS; expected += 1) {
       answered = createDeferred<void>();
-      link.send({ $case: "dryRun", value: { round: expected, payload: PAYLOAD } });
+      link.send({ $case: "dryRun", value: { round: expected, payload: PAYLOAD, likelyRuntime } });
       await Promise.race([answered.promise, failed.promise]);
     }
   } finally {

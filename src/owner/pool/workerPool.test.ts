@@ -107,7 +107,7 @@ function makePool(size: number): WorkerPool {
 }
 
 function spec(key: string, poolable = true): WorkerSpec {
-  return { key, poolable, request: { command: [key], env: {}, directory: "/" } };
+  return { key, poolable, runtime: `${key} runtime`, request: { command: [key], env: {}, directory: "/" } };
 }
 
 /** Lets everything that waits for nothing but promises happen. */
@@ -120,6 +120,15 @@ function programs(): readonly string[] {
     .filter(({ ended, exit }) => ended === 0 && exit === undefined)
     .map(({ request }) => request.command[0]);
 }
+
+test("a worker is told of the runtime that its kind had last, and of nothing else of the agent", async () => {
+  const pool = makePool(1);
+  pool.refill(spec("a"));
+  await settle();
+  const told = workers[0]?.sent.map((frame) => (frame.$case === "dryRun" ? Object.keys(frame.value) : frame.$case));
+  expect(new Set(told?.map(String))).toEqual(new Set(["round,payload,likelyRuntime"]));
+  expect(workers[0]?.sent[0]).toMatchObject({ value: { likelyRuntime: "a runtime" } });
+});
 
 test("a worker is made ready by practice and taken once", async () => {
   const pool = makePool(1);

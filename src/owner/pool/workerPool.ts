@@ -131,7 +131,7 @@ export class WorkerPool {
       filling.launch = launch;
       if (this.#closed) void launch.group.kill();
       const link = await launch.attached;
-      await exerciseWorker(link, clock);
+      await exerciseWorker(link, clock, spec.runtime);
       this.#failures = 0;
       this.#keep(spec, launch, link);
     } catch (error) {

@@ -21,6 +21,8 @@ export interface WorkerSpec {
    * its start, its heap's, is in the command; the others, and safe mode, come with the bootstrap and are the turn's own.
    */
   readonly key: string;
+  /** Runtime of the turn that it is for; no part of the key. */
+  readonly runtime: string;
   /** Whether it may be started before it is needed: foreign commands may do anything at their start. */
   readonly poolable: boolean;
 }
@@ -44,6 +46,7 @@ export function workerSpec(
   return {
     request: { command, env, directory },
     key: digestOf([JSON.stringify(command), JSON.stringify(sorted), directory]),
+    runtime,
     poolable: own === undefined,
   };
 }
