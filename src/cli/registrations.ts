@@ -4,6 +4,7 @@ import { addBackupCommands } from "./register/backupCommands.js";
 import { addCompletionCommands } from "./register/completionCommands.js";
 import { addConformanceCommands } from "./register/conformanceCommands.js";
 import { addContextCommands } from "./register/contextCommands.js";
+import { addDeliveryCommands } from "./register/deliveryCommands.js";
 import { addDmCommands } from "./register/dmCommands.js";
 import { addHomeCommands } from "./register/homeCommands.js";
 import { addPeerCommands } from "./register/peerCommands.js";
@@ -23,6 +24,7 @@ export const registrations: readonly Register[] = [
   addServeCommands,
   addRunCommands,
   addDmCommands,
+  addDeliveryCommands,
   addPeerCommands,
   addAgentCommands,
   addSessionCommands,

@@ -55,6 +55,13 @@ test("talaria relay connect carries messages both ways between two served homes,
   });
   expect(up.stdout).toContain("Hello above");
 
+  const status = await talaria("--home", hubHome, "--json", "relay", "status");
+  expect(JSON.parse(status.stdout)).toMatchObject([
+    { name: "laptop", link: "PEER_LINK_UP", published: [{ name: "main" }], waiting: 0, leased: [] },
+  ]);
+  expect((await talaria("--home", hubHome, "relay", "status")).stdout).toMatch(/^laptop +up .* main +0 +0/m);
+  expect((await talaria("--home", nookHome, "relay", "status")).stdout).toContain("There are no connectors.");
+
   connector.child.kill("SIGTERM");
   expect(await connector.ended).toMatchObject({ code: 0 });
 });

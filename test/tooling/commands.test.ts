@@ -69,7 +69,7 @@ test.each(PAGES)("%s names only commands and options that there are", (page) => 
 });
 
 test.each([
-  ["`talaria sessions acknowledge`", " sessions acknowledge"],
+  ["`talaria sessions forget`", " sessions forget"],
   ["`talaria --home x srve`", " --home x srve"],
   ["```sh\ntalaria run main hello --sesion 1\n```", " run main hello --sesion 1"],
 ])("a wrong line is found in %s", (_code, line) => {

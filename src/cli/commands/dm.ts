@@ -1,5 +1,6 @@
 import {
   Delivery,
+  deliveryStateFromJSON,
   deliveryStateToJSON,
   DeliveryState,
   type Delivery as DeliveryMessage,
@@ -53,16 +54,32 @@ export async function dmShow(context: CommandContext, deliveryId: string): Promi
   if (delivery !== undefined) context.print(Delivery.toJSON(delivery), () => describe(delivery));
 }
 
-/** Lists deliveries, newest first. */
-export async function dmList(
-  context: CommandContext,
-  { agent = "", limit }: { readonly agent?: string; readonly limit: number },
-): Promise<void> {
+/** Which deliveries are listed. */
+export interface DmListOptions {
+  /** A local agent. */
+  readonly agent?: string;
+  /** A peer or connector. */
+  readonly gateway?: string;
+  /** A state as it is shown, such as `queued`. */
+  readonly state?: string;
+  /** Only what can be redriven. */
+  readonly dead?: boolean;
+  /** Most rows, 1 or more. */
+  readonly limit: number;
+}
+
+/** The states from which a delivery can be redriven. */
+const DEAD: readonly DeliveryState[] = [DeliveryState.DELIVERY_STATE_FAILED, DeliveryState.DELIVERY_STATE_EXPIRED];
+
+/** Lists deliveries, newest first. @throws CliError where dead letters of a state are asked for that has none. */
+export async function dmList(context: CommandContext, options: DmListOptions): Promise<void> {
+  const { agent = "", gateway: elsewhere = "", limit } = options;
+  const states = statesOf(options);
   const gateway = await context.gateway();
   const found: DeliveryMessage[] = [];
   const read = (pageToken: string) => {
     const pageSize = Math.min(100, limit - found.length);
-    const request = { pageSize, pageToken, states: [], agent, gateway: "" };
+    const request = { pageSize, pageToken, states, agent, gateway: elsewhere };
     return gateway.call(DirectMessageServiceService.listDeliveries, request);
   };
   for await (const page of pages(read)) {
@@ -84,6 +101,13 @@ export async function dmList(
         columns,
       ),
   );
+}
+
+function statesOf({ state, dead = false }: DmListOptions): DeliveryState[] {
+  if (state === undefined) return dead ? [...DEAD] : [];
+  const named = deliveryStateFromJSON(`DELIVERY_STATE_${state.toUpperCase()}`);
+  if (!dead || DEAD.includes(named)) return [named];
+  throw new CliError("INVALID_FIELD", `A message that is ${state} is no dead letter.`, "Leave out --state or --dead.");
 }
 
 /** Prints a delivery at each change, until its end. */

@@ -77,7 +77,7 @@ async function findGateway(context: CommandContext): Promise<Running> {
   try {
     const gateway = await context.gateway();
     const status = await gateway.call(AdminServiceService.getStatus, {});
-    const findings = [...checkStatus(status), ...(await checkPeers(gateway))];
+    const findings = [...checkStatus(status), ...(await checkPeers(gateway, status.info))];
     return { listening: status.listeners.map(({ name }) => name), findings };
   } catch (caught) {
     if (caught instanceof CliError && caught.reason === "UNAVAILABLE") {

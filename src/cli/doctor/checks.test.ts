@@ -6,11 +6,13 @@ import { expect, onTestFinished, test } from "vitest";
 
 import type { AgentConfig } from "../../base/config/agentConfig.js";
 import { homePaths } from "../../base/home.js";
-import { GetStatusResponse } from "../../gen/talaria/gateway/v1/admin_service.js";
+import { GatewayInfo } from "../../gen/talaria/dm/v1/roster.js";
+import { AdminServiceService, GetStatusResponse, Peer, PeerLink } from "../../gen/talaria/gateway/v1/admin_service.js";
+import { Reason } from "../../gen/talaria/reason/v1/reason.js";
 import { issueLeaf } from "../../rpc/tls/leafCertificate.js";
 import { openIdentity } from "../../rpc/tls/identityKey.js";
 import { checkAgents, checkEndpoints } from "./agentChecks.js";
-import { checkStatus } from "./gatewayChecks.js";
+import { checkPeers, checkStatus } from "./gatewayChecks.js";
 import { checkCertificates, checkHome, checkSockets } from "./homeChecks.js";
 import { checkClock, checkDisk, checkNode } from "./machineChecks.js";
 import { checkPorts } from "./portChecks.js";
@@ -159,4 +161,50 @@ test("what the gateway says of itself is passed on: draining, problems, paused s
   });
   expect(checkStatus(status).map(({ level }) => level)).toEqual(["warning", "problem", "warning", "warning"]);
   expect(checkStatus(GetStatusResponse.fromPartial({})).map(({ level }) => level)).toEqual(["ok"]);
+});
+
+/** What the doctor finds of one peer. */
+async function findingsOf(peer: Parameters<typeof Peer.fromPartial>[0]) {
+  const own = GatewayInfo.fromPartial({ name: "here", protocolMin: 2, protocolMax: 3 });
+  const answers = new Map<unknown, unknown>([
+    [AdminServiceService.listPeers, { peers: [Peer.fromPartial({ name: "north", address: "n:7421", ...peer })] }],
+    [AdminServiceService.listDestinations, { destinations: [] }],
+  ]);
+  return checkPeers({ call: (method) => Promise.resolve(answers.get(method) as never) }, own);
+}
+
+test("a peer that is reached is well, and says its version", async () => {
+  const found = await findingsOf({
+    link: PeerLink.PEER_LINK_UP,
+    info: { version: "1.2", protocolMin: 1, protocolMax: 2 },
+  });
+  expect(found).toEqual([{ check: "peers", level: "ok", message: "north (version 1.2)", fix: "" }]);
+});
+
+test.each([
+  ["another key", { reason: Reason.REASON_PEER_PIN_MISMATCH, message: "Another key.", hint: "x" }, "talaria pin"],
+  [
+    "silence",
+    { reason: Reason.REASON_PEER_UNREACHABLE, message: "No answer.", hint: "" },
+    "talaria peers update north",
+  ],
+  [
+    "a cause that is known",
+    { reason: Reason.REASON_PEER_UNREACHABLE, message: "No answer.", hint: "Look there." },
+    "Look there.",
+  ],
+])("a peer that is not reached for %s says when it was, why, and what to do", async (_what, lastError, fix) => {
+  const [found] = await findingsOf({ link: PeerLink.PEER_LINK_DOWN, lastError, lastSeenAt: { seconds: 1n, nanos: 0 } });
+  expect(found).toMatchObject({ level: "problem", message: expect.stringContaining("last seen 19") as string });
+  expect(found?.message).toContain(lastError.message);
+  expect(found?.fix).toContain(fix);
+});
+
+test.each([
+  [1, 1, "Update north."],
+  [4, 5, "Update this gateway."],
+])("a peer that speaks %i to %i only is not understood", async (protocolMin, protocolMax, fix) => {
+  const found = await findingsOf({ link: PeerLink.PEER_LINK_UP, info: { protocolMin, protocolMax } });
+  expect(found.map(({ level }) => level)).toEqual(["ok", "problem"]);
+  expect(found[1]?.fix).toBe(fix);
 });

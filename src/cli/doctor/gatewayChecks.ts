@@ -3,10 +3,14 @@ import {
   BreakerState,
   PeerLink,
   type GetStatusResponse,
+  type Peer,
 } from "../../gen/talaria/gateway/v1/admin_service.js";
+import type { GatewayInfo } from "../../gen/talaria/dm/v1/roster.js";
+import { Reason } from "../../gen/talaria/reason/v1/reason.js";
 import { fromDuration } from "../../rpc/wire/times.js";
 import type { GatewayClient } from "../gatewayClient.js";
 import { failureText } from "../render/failureText.js";
+import { localTime } from "../render/names.js";
 import { type Finding, ok, problem, skipped, warning } from "./finding.js";
 
 /** Delay of the gateway's loop from which on everybody feels it, milliseconds. */
@@ -26,7 +30,7 @@ export function checkStatus(status: GetStatusResponse): readonly Finding[] {
           warning(
             "gateway",
             `${String(pausedSessions)} sessions wait behind a turn whose outcome is unknown.`,
-            "Look at what it did (talaria sessions), then acknowledge it.",
+            "Look at what it did (talaria sessions list, show), then: talaria sessions acknowledge SESSION",
           ),
         ]),
     ...(late < LATE_LOOP_MS
@@ -41,25 +45,18 @@ export function checkStatus(status: GetStatusResponse): readonly Finding[] {
   ];
 }
 
-/** Whether the peers are reached. */
-export async function checkPeers(gateway: Pick<GatewayClient, "call">): Promise<readonly Finding[]> {
+/** Whether the peers are reached, and whether this gateway and they understand one another. */
+export async function checkPeers(
+  gateway: Pick<GatewayClient, "call">,
+  own: GatewayInfo | undefined,
+): Promise<readonly Finding[]> {
   const [{ peers }, { destinations }] = await Promise.all([
     gateway.call(AdminServiceService.listPeers, {}),
     gateway.call(AdminServiceService.listDestinations, {}),
   ]);
   if (peers.length === 0) return [skipped("peers", "There are no peers.")];
   return [
-    ...peers.map(({ name, link, address, lastError }) =>
-      link === PeerLink.PEER_LINK_DOWN
-        ? problem(
-            "peers",
-            `${name} is not reached at ${address}${lastError === undefined ? "." : `: ${failureText(lastError)}`}`,
-            lastError?.hint === undefined || lastError.hint === ""
-              ? "Check that it runs and its address."
-              : lastError.hint,
-          )
-        : ok("peers", name),
-    ),
+    ...peers.flatMap((peer) => [reached(peer), ...understood(peer, own)]),
     ...destinations.flatMap(({ name, heldBy, holdReason, waiting, breaker }) => {
       const count = String(waiting);
       if (heldBy !== "") {
@@ -72,4 +69,32 @@ export async function checkPeers(gateway: Pick<GatewayClient, "call">): Promise<
       ];
     }),
   ];
+}
+
+function reached({ name, link, address, connector, lastError, lastSeenAt, info }: Peer): Finding {
+  const version = info === undefined || info.version === "" ? "" : ` (version ${info.version})`;
+  if (link !== PeerLink.PEER_LINK_DOWN) return ok("peers", `${name}${version}`);
+  const seen = lastSeenAt === undefined ? "" : `, last seen ${localTime(lastSeenAt)}`;
+  const where = connector ? "" : ` at ${address}`;
+  const why = lastError === undefined ? "." : `: ${failureText(lastError)}`;
+  const fix = lastError?.hint ?? "";
+  const said = `${name} is not reached${where}${seen}${why}`;
+  if (lastError?.reason === Reason.REASON_PEER_PIN_MISMATCH) {
+    const again = `Ask its operator for the pin that talaria pin prints there. Where the key was replaced on purpose: talaria peers revoke ${name}, then pair again.`;
+    return problem("peers", said, again);
+  }
+  const start = connector
+    ? "Start its connector: talaria relay connect"
+    : `Check that it runs; a new address is told by: talaria peers update ${name} --address ADDRESS`;
+  return problem("peers", said, fix === "" ? start : fix);
+}
+
+/** What a peer has said of its protocol against this gateway's own. */
+function understood({ name, info }: Peer, own: GatewayInfo | undefined): readonly Finding[] {
+  if (info === undefined || own === undefined || info.protocolMax === 0) return [];
+  const theirs = `${String(info.protocolMin)} to ${String(info.protocolMax)}`;
+  const ours = `${String(own.protocolMin)} to ${String(own.protocolMax)}`;
+  if (info.protocolMin <= own.protocolMax && own.protocolMin <= info.protocolMax) return [];
+  const older = info.protocolMax < own.protocolMin ? name : "this gateway";
+  return [problem("peers", `${name} speaks the protocol ${theirs}, this gateway ${ours}.`, `Update ${older}.`)];
 }

@@ -18,6 +18,17 @@ export const addRelayCommands: Register = (program, { run, example }) => {
   run(
     example(
       relay
+        .command("status")
+        .description(
+          "show a gateway's connectors: whether each is there, what waits for it and what it holds under lease",
+        ),
+      "relay status",
+    ),
+    async (context) => (await import("../commands/relayStatus.js")).relayStatus(context),
+  );
+  run(
+    example(
+      relay
         .command("pair")
         .description("redeem a connector's invite with the home's key")
         .argument("<code>", "what talaria peers invite --connector printed on the gateway that relays")

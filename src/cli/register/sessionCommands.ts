@@ -4,7 +4,7 @@ import { addPolicyOptions, type PolicyOptions } from "./policyOptions.js";
 
 /** Adds `sessions`. */
 export const addSessionCommands: Register = (program, { run, example }) => {
-  const sessions = program.command("sessions").description("list, create, read, reset and delete sessions");
+  const sessions = program.command("sessions").description("list, create, read, release, reset and delete sessions");
   run(
     example(
       sessions
@@ -29,6 +29,17 @@ export const addSessionCommands: Register = (program, { run, example }) => {
     ),
     async (context, agent: string, options: PolicyOptions & { title?: string }) =>
       (await import("../commands/sessions.js")).sessionsNew(context, agent, options),
+  );
+  run(
+    example(
+      sessions
+        .command("acknowledge <session>")
+        .description("let a session go on that is paused behind a turn whose outcome is unknown")
+        .option("--execution <id>", "only if it is paused behind this turn; default: whichever it is"),
+      "sessions acknowledge ses_...",
+    ),
+    async (context, id: string, options: { execution?: string }) =>
+      (await import("../commands/acknowledge.js")).acknowledge(context, id, options),
   );
   for (const [name, description] of [
     ["show", "print a session's transcript"],
