@@ -46,6 +46,7 @@ export async function runTurnRuntime(parts: RuntimeParts): Promise<RuntimeAnswer
   try {
     runtime = await runtimes(bootstrap.policy.runtime)(context);
     await ready(runtime.model);
+    await leaveLoop();
     if (!stop.isStopped()) answer = await runtime.run(context);
   } catch (error) {
     if (runtime === undefined || !stop.isStopped()) {
@@ -57,6 +58,11 @@ export async function runTurnRuntime(parts: RuntimeParts): Promise<RuntimeAnswer
   }
   await finish(parts, context, runtime, answer);
   return answer;
+}
+
+/** Lets what was written leave: the first steps of a runtime may hold the loop for milliseconds. */
+function leaveLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 async function finish(
