@@ -65,6 +65,12 @@ export interface Budgets {
   readonly deadLetterBodyMs: number;
   /** How long a reply is kept. */
   readonly replyRetentionMs: number;
+  /** How long records of the gateway's own are kept: launches, starts, ended prompts, what store operations were known by. */
+  readonly recordRetentionMs: number;
+  /** How long an agent's usage of a day is kept. */
+  readonly usageRetentionMs: number;
+  /** How long an ordinary session may be idle before it is deleted with its transcript; 0 = never. */
+  readonly sessionRetentionMs: number;
   /** Life of a pairing invite. */
   readonly inviteMs: number;
   /** Messages between one pair, sent in turns that the other's messages started, that trip the loop guard. */
@@ -108,6 +114,9 @@ export const DEFAULT_BUDGETS: Budgets = Object.freeze({
   dedupeHorizonMs: 48 * HOUR,
   deadLetterBodyMs: 24 * HOUR,
   replyRetentionMs: 30 * DAY,
+  recordRetentionMs: 30 * DAY,
+  usageRetentionMs: 400 * DAY,
+  sessionRetentionMs: 0,
   inviteMs: 10 * MINUTE,
   loopGuardMessages: 20,
   loopGuardWindowMs: 60 * SECOND,
@@ -122,6 +131,7 @@ const ZERO_MEANS_OFF: ReadonlySet<keyof Budgets> = new Set([
   "noProgressMs",
   "dmNoProgressMs",
   "deadLetterBodyMs",
+  "sessionRetentionMs",
 ]);
 
 /** Overrides as a file holds them: the names of {@link Budgets} in snake case, whole numbers, unknown keys refused. */

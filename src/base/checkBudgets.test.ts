@@ -28,6 +28,9 @@ test.each<[keyof Budgets, Partial<Budgets>]>([
   ["messageLifetimeMs", { messageLifetimeMs: 172_800_001 }],
   ["deadLetterBodyMs", { deadLetterBodyMs: 172_800_001 }],
   ["dedupeHorizonMs", { replyRetentionMs: 172_799_999 }],
+  ["clarifyMs", { recordRetentionMs: 3_599_999 }],
+  ["turnLimitMs", { turnLimitMs: 2_592_000_001 }],
+  ["messageLifetimeMs", { sessionRetentionMs: 86_400_000 }],
   ["relayLeaseMs", { relayLeaseMs: 450_001 }],
   ["relayTtlMs", { relayTtlMs: 86_400_001 }],
   ["peerRetryMinMs", { peerRetryMinMs: 300_001 }],
@@ -38,7 +41,7 @@ test.each<[keyof Budgets, Partial<Budgets>]>([
 });
 
 test("every rule has a breach in the table above", () => {
-  expect(BUDGET_RULES).toHaveLength(21);
+  expect(BUDGET_RULES).toHaveLength(24);
 });
 
 test("0 switches a limit off without breaking a rule", () => {

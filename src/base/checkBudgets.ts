@@ -45,6 +45,9 @@ export const BUDGET_RULES: readonly BudgetRule[] = [
   atMost("messageLifetimeMs", "dedupeHorizonMs", "a key must be known for as long as its sender may repeat it"),
   atMost("deadLetterBodyMs", "dedupeHorizonMs", "a redrive needs the delivery's row"),
   atMost("dedupeHorizonMs", "replyRetentionMs", "a replayed key must still find its reply"),
+  atMost("clarifyMs", "recordRetentionMs", "a prompt must be known for as long as somebody may answer it"),
+  atMost("turnLimitMs", "recordRetentionMs", "a turn's records must outlive it"),
+  lessWhenOn("messageLifetimeMs", "sessionRetentionMs", "a session must outlive the messages that it waits for"),
   {
     subject: "relayLeaseMs",
     holds: (b) => b.relayLeaseMs * 2 <= b.relayTtlMs,

@@ -17,7 +17,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * Opens or creates a database for writing: WAL, every commit synced, foreign keys checked, deleted content overwritten.
+ * Opens or creates a database for writing: WAL, every commit synced, foreign keys checked, deleted content overwritten; one that is
+ * created gives free pages back when it is told to.
  * The file is created readable by its owner only; SQLite gives its companions the same mode.
  * @throws StorageError where the file cannot be used.
  */
@@ -25,6 +26,8 @@ export function openDatabase(path: string, { maxPageCount }: DatabaseOptions = {
   return guarded(() => {
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
     const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+    // Of a file with nothing in it alone; another one stays as it was made.
+    database.exec("PRAGMA auto_vacuum = INCREMENTAL");
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = FULL");
     database.exec("PRAGMA secure_delete = ON");
