@@ -44,9 +44,17 @@ export class CountedExporter implements SpanExporter {
     return true;
   }
 
+  /** Says that what still waits is let go of. */
+  abandon(): void {
+    const waiting = this.#taken - this.#exported - this.#failed;
+    this.#taken -= waiting;
+    this.#dropped += waiting;
+  }
+
   export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
     this.#inner.export(spans, (result) => {
-      this.#failing = Number(result.code) !== SUCCESS;
+      const code: number = result.code;
+      this.#failing = code !== SUCCESS;
       if (this.#failing) {
         this.#failed += spans.length;
         this.#onFailure(result.error);

@@ -105,8 +105,8 @@ export function spanExportTo(
     counts: () => exporter.counts,
     async close() {
       // What a collector that is down has not taken it does not take in the last moment either.
-      if (exporter.failing) return;
-      await provider.shutdown().catch(() => undefined);
+      if (!exporter.failing) await provider.shutdown().catch(() => undefined);
+      exporter.abandon();
     },
   };
 }

@@ -72,8 +72,8 @@ async function settle(parts: RecoveryParts, execution: ExecutionRow): Promise<vo
         : content.kind === "empty" && (await requeue(parts, execution));
     // Whoever wrote into an outbox had begun, whatever the store says.
     if (!settled) await lose(parts, execution, content.kind === "empty" ? phaseOf(execution) : "lost");
-    traceRecovered(parts, execution);
   }
+  traceRecovered(parts, execution);
   // Before the release: once the session is free nothing remembers the outbox.
   removeOutbox(directory);
   await store.writer.execute(releaseSession, { executionId, now: clock.now() });

@@ -30,7 +30,8 @@ export function traceRecovered({ tracer, store, clock }: RecoveredTurnParts, exe
   const end = tracedEnd(settled, input);
   const agent = findSession(store.reader, execution.session_id)?.agent ?? "";
   const attributes = { ...turnAttributes(executionId, input, agent), "talaria.turn.recovered": true };
-  if (execution.state !== "claimed") {
+  // An agent's work is told as soon as its outcome is stored.
+  if (execution.outcome === null && execution.state !== "claimed") {
     tracer.record(agentSpan(place, { startMs: execution.created_at, endMs }, attributes, end.error));
   }
   tracer.record(turnSpan(place, { startMs: input.queued_at, endMs }, attributes, end));

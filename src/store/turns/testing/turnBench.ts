@@ -45,6 +45,7 @@ export class TurnBench {
       readonly principal?: string;
       readonly text?: string;
       readonly maxQueued?: number;
+      readonly traceparent?: string;
     } = {},
   ): Promise<AdmissionResult> {
     const { requestId = newId("evt", random), principal = "client:test", text = "hello", maxQueued = 64 } = more;
@@ -62,7 +63,7 @@ export class TurnBench {
         text,
         depth: 0,
         headless: false,
-        traceparent: "",
+        traceparent: more.traceparent ?? "",
         tracestate: "",
         now,
       },
