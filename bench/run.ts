@@ -6,26 +6,36 @@ import { renderTable } from "./lib/renderTable.js";
 import type { Row } from "./lib/row.js";
 import type { Suite } from "./suite.js";
 import { commandStarts } from "./suites/commandStarts.js";
+import { accepts } from "./suites/accepts.js";
+import { acceptsBesideTurns } from "./suites/acceptsBesideTurns.js";
+import { backlogs } from "./suites/backlogs.js";
 import { deliveries } from "./suites/deliveries.js";
 import { crowds, deltas, paced } from "./suites/deltas.js";
 import { link } from "./suites/link.js";
 import { neighbours } from "./suites/neighbours.js";
 import { recovery } from "./suites/recovery.js";
+import { restarts } from "./suites/restarts.js";
 import { roundTrips } from "./suites/roundTrips.js";
 import { sessions } from "./suites/sessions.js";
 import { starts } from "./suites/starts.js";
+import { storedMessages } from "./suites/storedMessages.js";
 
 const SUITES: Readonly<Record<string, Suite>> = {
   deltas,
   starts,
   commandStarts,
   deliveries,
+  accepts,
+  acceptsBesideTurns,
+  backlogs,
+  storedMessages,
   link,
   roundTrips,
   paced,
   crowds,
   sessions,
   recovery,
+  restarts,
   neighbours,
 };
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -17,6 +17,13 @@ export function makeHome(config: Readonly<Record<string, unknown>>, agents: read
 /** Writes a home's configuration. JSON is YAML. */
 export function writeConfig(home: string, config: Readonly<Record<string, unknown>>): void {
   writeFileSync(join(home, "talaria.yaml"), JSON.stringify({ log_level: "warn", ...config }));
+}
+
+/** A home with the content of another one that nobody serves. */
+export function copyHome(template: string): string {
+  const home = mkdtempSync(join(tmpdir(), "tb-"));
+  cpSync(template, home, { recursive: true });
+  return home;
 }
 
 /** Removes a home. */

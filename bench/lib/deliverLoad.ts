@@ -19,6 +19,16 @@ export interface LoadShape {
   readonly cap?: number;
 }
 
+/** Who a load goes to. */
+export interface LoadTarget {
+  /** Connections of the senders; callers take them in turn, and each has one stream of batches. */
+  readonly clients: readonly Client[];
+  /** Agents that messages go to. */
+  readonly recipients: number;
+  /** CPU time of the server so far, microseconds. */
+  readonly serverCpu: () => Promise<number>;
+}
+
 /** What a load came to, after its warm-up. */
 export interface LoadFigures {
   readonly perSecond: number;
@@ -36,7 +46,8 @@ const SENDERS = 61;
 export function requestOf(index: number, bytes: number, recipients: number): DeliverDMRequest {
   const body = "x".repeat(bytes);
   return {
-    requestId: `key-${String(index)}`,
+    // In order, as the ids are that gateways give.
+    requestId: `key-${String(index).padStart(8, "0")}`,
     envelope: {
       senderAgent: `sender${String(index % SENDERS)}`,
       senderTitle: "A sender",
@@ -61,12 +72,8 @@ export async function bothClocks(serverCpu: () => Promise<number>) {
 }
 
 /** Sends unary calls of `DeliverDM`. */
-export async function unaryLoad(
-  client: Client,
-  shape: LoadShape,
-  recipients: number,
-  serverCpu: () => Promise<number>,
-): Promise<LoadFigures> {
+export async function unaryLoad(target: LoadTarget, shape: LoadShape): Promise<LoadFigures> {
+  const { clients, recipients, serverCpu } = target;
   const { concurrency, count, bytes } = shape;
   // Made before, so that the client's own work is the call.
   const requests = Array.from({ length: count }, (_, index) => requestOf(index, bytes, recipients));
@@ -74,7 +81,7 @@ export async function unaryLoad(
   let next = 0;
   const run = async (until: number): Promise<number[]> => {
     const latencies: number[] = [];
-    const caller = async (): Promise<void> => {
+    const caller = async (client: Client): Promise<void> => {
       while (next < until) {
         const request = requests[next++];
         if (request === undefined) return;
@@ -88,7 +95,7 @@ export async function unaryLoad(
         latencies.push(performance.now() - began);
       }
     };
-    await Promise.all(Array.from({ length: concurrency }, caller));
+    await Promise.all(Array.from({ length: concurrency }, (_, place) => caller(inTurn(clients, place))));
     return latencies;
   };
   await run(Math.floor(count * WARM_UP));
@@ -98,44 +105,55 @@ export async function unaryLoad(
   return figuresOf(before, after, latenciesMs);
 }
 
-/** Sends batches over one stream of `DeliverDMs`, {@link BATCHES} at once, as a gateway does. `concurrency` is the size of a batch. */
-export async function streamLoad(
-  client: Client,
-  { concurrency, count, bytes }: LoadShape,
-  recipients: number,
-  serverCpu: () => Promise<number>,
-): Promise<LoadFigures> {
-  const call = openBidi(client, PeerServiceService.deliverDMs);
-  const answers = call.responses[Symbol.asyncIterator]();
+/**
+ * Sends batches over a stream of `DeliverDMs` for each client, {@link BATCHES} at once on each, as a gateway does. `concurrency`
+ * is the size of a batch.
+ */
+export async function streamLoad(target: LoadTarget, shape: LoadShape): Promise<LoadFigures> {
+  const { clients, recipients, serverCpu } = target;
+  const { concurrency, count, bytes } = shape;
+  const streams = clients.map((client) => {
+    const call = openBidi(client, PeerServiceService.deliverDMs);
+    return { call, answers: call.responses[Symbol.asyncIterator]() };
+  });
   const requests = Array.from({ length: count }, (_, index) => requestOf(index, bytes, recipients));
   let next = 0;
   const run = async (until: number): Promise<number[]> => {
     const latencies: number[] = [];
-    const underWay: { readonly began: number; readonly count: number }[] = [];
-    while (next < until || underWay.length > 0) {
-      if (next < until && underWay.length < BATCHES) {
-        const items = requests.slice(next, Math.min(until, next + concurrency));
-        next += items.length;
-        underWay.push({ began: performance.now(), count: items.length });
-        await call.send({ items });
-        continue;
+    const follow = async ({ call, answers }: (typeof streams)[number]): Promise<void> => {
+      const underWay: { readonly began: number; readonly count: number }[] = [];
+      while (next < until || underWay.length > 0) {
+        if (next < until && underWay.length < BATCHES) {
+          const items = requests.slice(next, Math.min(until, next + concurrency));
+          next += items.length;
+          underWay.push({ began: performance.now(), count: items.length });
+          await call.send({ items });
+          continue;
+        }
+        const { began, count: sent } = underWay.shift() ?? { began: 0, count: 0 };
+        const answer = await answers.next();
+        if (answer.done === true) throw new Error("the stream ended before its answers");
+        const accepted = answer.value.results.filter(({ result }) => result?.$case === "accepted").length;
+        if (accepted !== sent) throw new Error(`${String(accepted)} of a batch of ${String(sent)} were accepted`);
+        for (let one = 0; one < sent; one++) latencies.push(performance.now() - began);
       }
-      const answer = await answers.next();
-      const refused =
-        answer.done === true ? undefined : answer.value.results.find((r) => r.result?.$case !== "accepted");
-      if (answer.done === true || refused !== undefined) throw new Error(`refused: ${JSON.stringify(refused)}`);
-      const { began, count: answered } = underWay.shift() ?? { began: 0, count: 0 };
-      for (let one = 0; one < answered; one++) latencies.push(performance.now() - began);
-    }
+    };
+    await Promise.all(streams.map(follow));
     return latencies;
   };
   await run(Math.floor(count * WARM_UP));
   const before = await bothClocks(serverCpu);
   const latenciesMs = await run(count);
   const after = await bothClocks(serverCpu);
-  call.end();
-  await call.ended;
+  for (const { call } of streams) call.end();
+  await Promise.all(streams.map(({ call }) => call.ended));
   return figuresOf(before, after, latenciesMs);
+}
+
+function inTurn(clients: readonly Client[], place: number): Client {
+  const client = clients[place % clients.length];
+  if (client === undefined) throw new Error("a load needs a client");
+  return client;
 }
 
 type Clocks = Awaited<ReturnType<typeof bothClocks>>;

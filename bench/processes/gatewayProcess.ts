@@ -1,12 +1,24 @@
+import type { GatewayContext } from "../../src/gateway/gatewayContext.js";
+import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { answerCalls } from "../lib/calls.js";
 import type { FloodShape } from "../lib/floodMeter.js";
 import { privateKib } from "../lib/privateMemory.js";
 import { bareNode } from "./bareNode.js";
 import { startBenchGateway, type BenchGateway } from "./benchGateway.js";
+import { countMessages } from "./countMessages.js";
+import { DrainMeter } from "./drainMeter.js";
 import { floodPipes } from "./floodPipes.js";
 import { floodTurns } from "./floodTurns.js";
 import { loopDelay } from "./loopDelay.js";
+import { restart } from "./restartTimes.js";
 import { turnTimes } from "./turnTimes.js";
+
+/** How a gateway is started. */
+interface StartOptions {
+  readonly home: string;
+  /** Whether messages start turns; default true. */
+  readonly turnsStart?: boolean;
+}
 
 const running: { gateway?: BenchGateway } = {};
 
@@ -31,10 +43,35 @@ async function pooledWorker(): Promise<number> {
 
 const methods = {
   /** Starts the gateway of a home. */
-  start: async ({ home }: { readonly home: string }) => {
-    const started = (running.gateway = await startBenchGateway({ home }));
+  start: async (options: StartOptions) => {
+    const started = (running.gateway = await startBenchGateway(options));
     return { addresses: started.gateway.addresses, pin: started.gateway.pin };
   },
+  /** Starts the gateway of a home with a backlog for another gateway, and waits until nothing of it waits. */
+  drain: async ({ home, receiver }: { readonly home: string; readonly receiver: number }) => {
+    const made: { meter?: DrainMeter } = {};
+    const onContext = ({ store }: GatewayContext): void => {
+      made.meter = new DrainMeter(store, receiver);
+    };
+    running.gateway = await startBenchGateway({ home, onContext });
+    if (made.meter === undefined) throw new Error("the drain is not followed");
+    return made.meter.figures;
+  },
+  /** Starts the gateway of a home and takes the time. */
+  restart: async ({ home, waits }: { readonly home: string; readonly waits: boolean }) => {
+    const { started, times } = await restart(home, waits);
+    running.gateway = started;
+    return times;
+  },
+  /** Messages by where they stand. */
+  totals: () => readDeliveryTotals(gateway().context.store.reader),
+  /** The messages on disk. */
+  messages: () => countMessages(gateway().context.store.reader),
+  /** Turns that run. */
+  runningTurns: () =>
+    gateway()
+      .owner.turns()
+      .filter(({ phase }) => phase === "running").length,
   /** A flood through workers. */
   floodTurns: (shape: FloodShape) => floodTurns(gateway().owner, shape),
   /** The same over pipes. */

@@ -20,7 +20,8 @@ import { defineUnary, defineUnimplemented } from "../../src/rpc/harness/methods.
 import { startListener } from "../../src/rpc/listener.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { leafSource } from "../../src/rpc/tls/leafCertificate.js";
-import { makeHome, removeHome } from "../lib/benchHome.js";
+import { removeHome } from "../lib/benchHome.js";
+import { clientName, makePeerHome } from "../lib/peerHome.js";
 import { startBenchGateway } from "./benchGateway.js";
 
 /**
@@ -38,25 +39,34 @@ export interface OpenPeer {
   close(): Promise<void>;
 }
 
-/** Agents that messages go to, so that none of them has a long queue. */
-export const RECIPIENTS = 64;
-
 const log = silentLogger();
 const clock = systemClock;
 
-/** Opens a peer listener: TLS with pinned keys on both sides, one paired client. Nothing takes the messages up. */
-export async function openPeer({ mode, clientPin }: { mode: PeerMode; clientPin: string }): Promise<OpenPeer> {
-  if (mode === "durable" || mode === "oneByOne") return openDurable(mode, clientPin);
+/** How a peer listener is opened. */
+export interface OpenPeerOptions {
+  readonly mode: PeerMode;
+  /** Pins of the keys that are paired, as {@link makePeerHome} names them. */
+  readonly clientPins: readonly string[];
+  /** A home that is to be served and stays; it has the agents and has paired the keys. Absent = one of its own. */
+  readonly home?: string;
+}
+
+/** Opens a peer listener: TLS with pinned keys on both sides. Nothing takes the messages up. */
+export async function openPeer(options: OpenPeerOptions): Promise<OpenPeer> {
+  const { mode, clientPins, home } = options;
+  if (mode === "durable" || mode === "oneByOne") return openDurable(mode, clientPins, home);
   const identity = await ephemeralIdentity(clock.now());
   const leaves = await leafSource(identity, () => clock.now());
-  const peer: PeerIdentity = { kind: "peer", name: "client", pin: clientPin };
+  const peers = new Map(clientPins.map((pin, index) => [pin, peerOf(pin, index)]));
   const transport: TlsTransport = {
     kind: "tls",
     host: "127.0.0.1",
     port: 0,
     tlsOptions: serverTlsOptions(leaves),
-    authorize: (socket) =>
-      authorizePeer(socket, new Set([peer.pin]), clock.now()).kind === "refused" ? undefined : peer,
+    authorize: (socket) => {
+      const verdict = authorizePeer(socket, new Set(peers.keys()), clock.now());
+      return verdict.kind === "refused" ? undefined : peers.get(verdict.pin);
+    },
     onServer: (server) => {
       keepLeafFresh(server, leaves);
     },
@@ -75,15 +85,12 @@ export async function openPeer({ mode, clientPin }: { mode: PeerMode; clientPin:
   return { address: listener.address, pin: identity.pin, stored: () => 0, close: () => listener.close() };
 }
 
-async function openDurable(mode: "durable" | "oneByOne", clientPin: string): Promise<OpenPeer> {
-  const agents = Array.from({ length: RECIPIENTS }, (_, index) => `agent${String(index)}`);
-  const config = {
-    name: "bench",
-    workers: { pool_size: 0 },
-    listeners: { peers: { host: "127.0.0.1", port: 0 } },
-    peers: { client: { address: "127.0.0.1:1", pin: clientPin } },
-  };
-  const home = makeHome(config, agents);
+async function openDurable(
+  mode: "durable" | "oneByOne",
+  clientPins: readonly string[],
+  given: string | undefined,
+): Promise<OpenPeer> {
+  const home = given ?? (await makePeerHome(clientPins));
   const { gateway, context } = await startBenchGateway({
     home,
     turnsStart: false,
@@ -95,9 +102,13 @@ async function openDurable(mode: "durable" | "oneByOne", clientPin: string): Pro
     stored: () => context.store.reader.get<{ count: number }>("SELECT COUNT(*) AS count FROM deliveries")?.count ?? 0,
     async close() {
       await gateway.close();
-      removeHome(home);
+      if (given === undefined) removeHome(home);
     },
   };
+}
+
+function peerOf(pin: string, index: number): PeerIdentity {
+  return { kind: "peer", name: clientName(index), pin };
 }
 
 function withOneByOne(context: GatewayContext): GatewayContext {

@@ -1,13 +1,13 @@
 import { answerCalls } from "../lib/calls.js";
 import { ownCpuTime } from "../lib/cpuTime.js";
-import { openPeer, type OpenPeer, type PeerMode } from "./openPeer.js";
+import { openPeer, type OpenPeer, type OpenPeerOptions } from "./openPeer.js";
 import { rawCommits } from "./rawCommits.js";
 
 const running: { peer?: OpenPeer } = {};
 
 const methods = {
   /** Opens a peer listener. @returns where it is and the pin of its key */
-  open: async (options: { readonly mode: PeerMode; readonly clientPin: string }) => {
+  open: async (options: OpenPeerOptions) => {
     const peer = (running.peer = await openPeer(options));
     return { address: peer.address, pin: peer.pin };
   },
@@ -15,7 +15,7 @@ const methods = {
   cpu: () => ownCpuTime(),
   /** Messages on disk. */
   stored: () => running.peer?.stored() ?? 0,
-  /** Ends the listener and removes its home. */
+  /** Ends the listener and removes a home of its own. */
   close: async () => {
     await running.peer?.close();
     delete running.peer;

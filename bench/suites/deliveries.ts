@@ -1,15 +1,11 @@
-import { systemClock } from "../../src/base/clock.js";
 import { BATCH_ITEMS } from "../../src/dm/transports/peer/planSends.js";
-import { createClient } from "../../src/rpc/clients/connectClient.js";
-import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
-import { leafSource } from "../../src/rpc/tls/leafCertificate.js";
-import { parsePin } from "../../src/rpc/tls/pin.js";
-import { pinnedCredentials } from "../../src/rpc/tls/pinnedCredentials.js";
 import { startProcess } from "../lib/benchProcess.js";
 import { streamLoad, unaryLoad, type LoadFigures, type LoadShape } from "../lib/deliverLoad.js";
+import { makePeerKey } from "../lib/peerKey.js";
 import { makeRow, type Row, type RowParts } from "../lib/row.js";
 import { median, quantile } from "../lib/stats.js";
-import { RECIPIENTS, type PeerMode } from "../processes/openPeer.js";
+import { RECIPIENTS } from "../lib/peerHome.js";
+import type { PeerMode } from "../processes/openPeer.js";
 import type { PeerServerMethods } from "../processes/peerServer.js";
 import { interleave, type Suite } from "../suite.js";
 
@@ -32,19 +28,15 @@ interface Measured {
 /** `DeliverDM` through a peer listener, committed before it answers, against the same call without the commit. */
 export const deliveries: Suite = async ({ rounds, scale, progress }) => {
   const server = startProcess<PeerServerMethods>("peerServer");
-  const identity = await ephemeralIdentity(systemClock.now());
-  const leaves = await leafSource(identity, () => systemClock.now());
+  const key = await makePeerKey();
   const rows: Row[] = [];
 
   const measure = async ({ mode, shape, stream = false }: Measured): Promise<LoadFigures> => {
-    const { address, pin } = await server.call("open", { mode, clientPin: identity.pin });
-    const serverPin = parsePin(pin);
-    if (serverPin === undefined) throw new Error("the server's pin is none");
-    const credentials = pinnedCredentials({ leaves, serverPin, now: () => systemClock.now() });
-    const client = createClient({ address, purpose: "tcpStream", credentials, ownConnection: true });
+    const client = key.connect(await server.call("open", { mode, clientPins: [key.pin] }));
     try {
       const load = stream ? streamLoad : unaryLoad;
-      const figures = await load(client, shape, RECIPIENTS, () => server.call("cpu", undefined));
+      const target = { clients: [client], recipients: RECIPIENTS, serverCpu: () => server.call("cpu", undefined) };
+      const figures = await load(target, shape);
       const stored = await server.call("stored", undefined);
       if ((mode === "durable" || mode === "oneByOne") && stored !== shape.count) {
         throw new Error(`${String(stored)} messages are on disk, ${String(shape.count)} were accepted`);

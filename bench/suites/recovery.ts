@@ -1,5 +1,4 @@
-import { cpSync, rmSync } from "node:fs";
-import { makeHome, removeHome } from "../lib/benchHome.js";
+import { copyHome, makeHome, removeHome } from "../lib/benchHome.js";
 import { startProcess } from "../lib/benchProcess.js";
 import { makeRow } from "../lib/row.js";
 import { seedExecutions } from "../lib/seedExecutions.js";
@@ -38,9 +37,7 @@ export const recovery: Suite = async ({ rounds, scale, progress }) => {
 
 /** Starts a gateway on a copy of a home. @returns milliseconds until it serves, its process's own start left out. */
 async function startOn(template: string): Promise<number> {
-  const home = makeHome({});
-  rmSync(home, { recursive: true });
-  cpSync(template, home, { recursive: true });
+  const home = copyHome(template);
   const gateway = startProcess<GatewayMethods>("gatewayProcess");
   try {
     await gateway.call("loopDelay", undefined);

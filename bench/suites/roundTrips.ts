@@ -1,5 +1,5 @@
 import type { Client } from "@grpc/grpc-js";
-import { DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
+import { DeliveryState, type Delivery } from "../../src/gen/talaria/dm/v1/delivery.js";
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
 import { connectClient } from "../../src/rpc/clients/connectClient.js";
 import { readStream } from "../../src/rpc/clients/readStream.js";
@@ -7,13 +7,37 @@ import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { makeHome, removeHome, writeConfig } from "../lib/benchHome.js";
 import { startProcess, type BenchProcess } from "../lib/benchProcess.js";
 import { freePort } from "../lib/freePort.js";
-import { makeRow } from "../lib/row.js";
+import { makeRow, type Row } from "../lib/row.js";
 import { quantile } from "../lib/stats.js";
 import type { GatewayMethods } from "../processes/gatewayProcess.js";
 import { interleave, type Suite } from "../suite.js";
 
 /** Messages of each kind in one round. */
-const MESSAGES = 16;
+const MESSAGES = 32;
+
+/** A message and the size of its reply, bytes of UTF-8. */
+interface Exchange {
+  readonly body: string;
+  readonly replyBytes: number;
+}
+
+/** 512 words of 32 bytes: a body of 16 KiB in ASCII alone would be longer than a body may be. */
+const LONG = Array.from({ length: 512 }, () => `${"ü".repeat(15)}n`)
+  .join(" ")
+  .concat("n");
+
+/** The echo runtime answers a plain body with itself, and the last one with what it asks for. */
+const EXCHANGES = {
+  "16 B, reply 16 B": { body: "Are you at home?", replyBytes: 16 },
+  "16 KiB, reply 16 KiB": { body: LONG, replyBytes: 16_384 },
+  "16 B, reply 16 KiB": { body: "!repeat  8192 ab", replyBytes: 16_384 },
+} satisfies Readonly<Record<string, Exchange>>;
+
+type ExchangeName = keyof typeof EXCHANGES;
+const SHORT: ExchangeName = "16 B, reply 16 B";
+const NAMES = Object.keys(EXCHANGES) as ExchangeName[];
+const KINDS = (["local", "peer"] as const).flatMap((way) => NAMES.map((name) => `${way} message, ${name}` as const));
+type Kind = (typeof KINDS)[number];
 
 interface Side {
   readonly name: string;
@@ -45,38 +69,47 @@ export const roundTrips: Suite = async ({ rounds, scale, progress }) => {
       ownConnection: true,
     }));
     // The pools follow use, and the link to the peer is made at the first message.
-    await roundTrip(connected, "bob");
-    await roundTrip(connected, "east/eve");
-    progress(`round trips: ${String(messages)} messages a round, local and to a peer`);
-    const taken = await interleave(rounds, ["local", "peer"], async (name) => {
-      const { gateway } = name === "local" ? west : east;
+    await roundTrip(connected, "bob", EXCHANGES[SHORT]);
+    await roundTrip(connected, "east/eve", EXCHANGES[SHORT]);
+    progress(`round trips: ${String(messages)} messages of each kind a round, local and to a peer, short and long`);
+    const taken = await interleave(rounds, KINDS, async (kind) => {
+      const local = kind.startsWith("local");
+      const exchange = NAMES.find((name) => kind.endsWith(`, ${name}`)) ?? SHORT;
       const times: number[] = [];
       for (let message = 0; message < messages; message++) {
-        await gateway.call("pooledKib", undefined);
-        times.push(await roundTrip(connected, name === "local" ? "bob" : "east/eve"));
+        await (local ? west : east).gateway.call("pooledKib", undefined);
+        times.push(await roundTrip(connected, local ? "bob" : "east/eve", EXCHANGES[exchange]));
       }
       return times;
     });
     connected.close();
     await Promise.all([west, east].map(({ gateway }) => gateway.call("stop", undefined)));
-    return (["local", "peer"] as const).flatMap((name) =>
-      ([0.5, 0.99] as const).map((at) =>
-        makeRow({
-          metric: `${name} message, warm: send to reply stored, p${String(at * 100)}`,
-          unit: "ms",
-          values: taken[name].map((times) => quantile(times, at)),
-          ...(name === "peer"
-            ? { baseline: { name: "local", values: taken.local.map((times) => quantile(times, at)) } }
-            : {}),
-        }),
-      ),
-    );
+    return NAMES.flatMap((name) => rowsOf(name, taken));
   } finally {
     client?.close();
     await Promise.all([west, east].map(({ gateway }) => gateway.end()));
     for (const { home } of [west, east]) removeHome(home);
   }
 };
+
+function rowsOf(name: ExchangeName, taken: Readonly<Record<Kind, readonly (readonly number[])[]>>): Row[] {
+  const row = (kind: Kind, at: number, baseline?: Kind): Row =>
+    makeRow({
+      metric: `${kind}, warm: send to reply stored, p${String(at * 100)}`,
+      unit: "ms",
+      values: taken[kind].map((times) => quantile(times, at)),
+      ...(baseline === undefined
+        ? {}
+        : { baseline: { name: baseline, values: taken[baseline].map((times) => quantile(times, at)) } }),
+    });
+  const [local, peer] = [`local message, ${name}`, `peer message, ${name}`] as const;
+  return ([0.5, 0.99] as const).flatMap((at) => [
+    ...(name === SHORT
+      ? [row(local, at)]
+      : [row(local, at, `local message, ${SHORT}`), row(peer, at, `peer message, ${SHORT}`)]),
+    row(peer, at, local),
+  ]);
+}
 
 async function makeSide(name: string, agents: readonly string[]): Promise<Side> {
   const home = makeHome({ name, workers: { pool_size: 1 } }, agents);
@@ -95,26 +128,29 @@ function pair({ name, home, port }: Side, other: Side): void {
 let keys = 0;
 
 /** Sends a message and waits for its end. @returns milliseconds */
-async function roundTrip(client: Client, target: string): Promise<number> {
+async function roundTrip(client: Client, target: string, { body, replyBytes }: Exchange): Promise<number> {
   keys += 1;
   const began = performance.now();
   const { delivery } = await unaryCall(client, DirectMessageServiceService.sendDirectMessage, {
     requestId: `bench-${String(keys)}`,
     target,
-    body: "Are you there?",
+    body,
     inReplyTo: "",
     onBehalfOf: "",
     trace: undefined,
   });
   const deliveryId = delivery?.deliveryId ?? "";
-  let last: DeliveryState | undefined;
+  let last: Delivery | undefined;
   for await (const step of readStream(client, DirectMessageServiceService.watchDelivery, {
     deliveryId,
     cursor: undefined,
   })) {
-    last = step.delivery?.state ?? last;
+    last = step.delivery ?? last;
   }
-  if (last !== DeliveryState.DELIVERY_STATE_REPLIED)
-    throw new Error(`the message to ${target} ended as ${String(last)}`);
-  return performance.now() - began;
+  const took = performance.now() - began;
+  const bytes = Buffer.byteLength(last?.reply?.text ?? "");
+  if (last?.state !== DeliveryState.DELIVERY_STATE_REPLIED || bytes !== replyBytes) {
+    throw new Error(`the message to ${target} ended as ${String(last?.state)}, with ${String(bytes)} bytes of reply`);
+  }
+  return took;
 }
