@@ -8,6 +8,7 @@ import { homeMetrics } from "../../src/gateway/metrics/homeMetrics.js";
 import { processMetrics } from "../../src/gateway/metrics/processMetrics.js";
 import { rpcMetrics } from "../../src/gateway/metrics/rpcMetrics.js";
 import { storeMetrics } from "../../src/gateway/metrics/storeMetrics.js";
+import { traceMetrics } from "../../src/gateway/metrics/traceMetrics.js";
 import type { Reader } from "../../src/store/reader.js";
 import type { Writer } from "../../src/store/writer.js";
 
@@ -31,6 +32,7 @@ beforeAll(async () => {
     workersMax: 1,
   });
   processMetrics(registry, { clock, epoch: 1, loopDelay: { p99Ms: () => 0 } });
+  traceMetrics(registry, undefined);
   described = (await registry.getMetricsAsJSON()) as unknown as readonly Described[];
 });
 

@@ -7,6 +7,7 @@ import type { MetricsSource } from "./metricsEndpoint.js";
 import { processMetrics } from "./processMetrics.js";
 import { rpcMetrics } from "./rpcMetrics.js";
 import { storeMetrics } from "./storeMetrics.js";
+import { traceMetrics } from "./traceMetrics.js";
 
 /** Everything that a gateway measures, on one page. */
 export interface Metrics extends MetricsSource {
@@ -17,16 +18,19 @@ export interface Metrics extends MetricsSource {
 }
 
 /** Measures from here on. */
-export function createMetrics({ store, clock, config, loopDelay }: GatewayContext, rooms: GatewayRooms): Metrics {
+export function createMetrics(context: GatewayContext, rooms: GatewayRooms): Metrics {
+  const { store, clock, config, loopDelay, spanCounts } = context;
   const registry = new Registry();
   const readProcess = processMetrics(registry, { clock, epoch: store.epoch, loopDelay });
   const stop = storeMetrics(registry, store.writer);
   const readHome = homeMetrics(registry, { reader: store.reader, rooms, clock, workersMax: config.workers.max });
+  const readTraces = traceMetrics(registry, spanCounts);
   return {
     contentType: registry.contentType,
     page() {
       readProcess();
       readHome();
+      readTraces();
       return registry.metrics();
     },
     observe: rpcMetrics(registry, clock),
