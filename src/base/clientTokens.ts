@@ -98,7 +98,8 @@ export function createClientToken(
 
 /** Takes a token away; false where there is none of that name. @throws ConfigError as {@link createClientToken}. */
 export function revokeClientToken(file: string, name: string): boolean {
-  let found = false;
+  let found = readClientTokens(file).some((token) => token.name === name);
+  if (!found) return false;
   change(file, (tokens) => {
     found = tokens.some((token) => token.name === name);
     return tokens.filter((token) => token.name !== name);

@@ -1,8 +1,11 @@
 import type { Command } from "commander";
 
+import { systemClock } from "../base/clock.js";
 import type { CommandContext, KeepCode } from "./commandContext.js";
 import { createCommandContext } from "./commandContext.js";
 import { addGlobalOptions, globalOptionsOf, ownOptionsOf } from "./globalOptions.js";
+import { pathOf } from "./pathOf.js";
+import { sayWorking } from "./sayWorking.js";
 import type { Terminal } from "./terminal.js";
 
 /** What a command does. A number that it returns is its exit code. */
@@ -15,6 +18,9 @@ export interface CommandKit {
   /** Adds an example to a command's help, without the program's name. */
   readonly example: (command: Command, line: string) => Command;
 }
+
+/** Commands that show what they do while they do it. */
+const SHOWS_ITSELF: ReadonlySet<string> = new Set(["talaria run", "talaria top"]);
 
 /** Adds one family of commands to the program. */
 export type Register = (program: Command, kit: CommandKit) => void;
@@ -29,13 +35,16 @@ export function createCommandKit(terminal: Terminal, exit: (code: number) => voi
       addGlobalOptions(command).action(async (...given: unknown[]) => {
         // Commander calls with the arguments, the options and the command.
         const args = given.slice(0, -2);
-        const context = createCommandContext(globalOptionsOf(command), terminal, keepCode);
+        const path = pathOf(command);
+        const watched = SHOWS_ITSELF.has(path) ? undefined : sayWorking(terminal, path, systemClock);
+        const context = createCommandContext(globalOptionsOf(command), watched?.terminal ?? terminal, keepCode);
         try {
           const code = await action(context, ...([...args, ownOptionsOf(command), command] as never[]));
           if (typeof code === "number") exit(code);
         } catch (caught) {
           throw context.explain(caught);
         } finally {
+          watched?.stop();
           context.close();
         }
       }),

@@ -12,6 +12,8 @@ export interface Terminal {
   err(line: string): void;
   /** Whether a person reads the output. */
   readonly outIsTerminal: boolean;
+  /** Whether a person reads what goes to standard error. */
+  readonly errIsTerminal: boolean;
   /** Whether standard output shows colours: a terminal that has them, unless `NO_COLOR` is set. */
   readonly outHasColor: boolean;
   /** Width of a terminal that a person reads, in columns; undefined where the output is piped. */
@@ -39,6 +41,7 @@ export function processTerminal(): Terminal {
     out: (text) => void stdout.write(text),
     err: (line) => void stderr.write(`${line}\n`),
     outIsTerminal,
+    errIsTerminal: stderr.isTTY,
     outHasColor: hasColor.out,
     get columns() {
       return outIsTerminal ? stdout.columns : undefined;

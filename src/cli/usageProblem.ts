@@ -1,6 +1,7 @@
 import type { Command, CommanderError } from "commander";
 
 import { nearestKey } from "../base/config/nearestKey.js";
+import { pathOf } from "./pathOf.js";
 
 /** What is wrong with a command line, and what to do. */
 export interface UsageProblem {
@@ -11,7 +12,7 @@ export interface UsageProblem {
 /** Explains what commander has found wrong, with the nearest command or option where one is near. */
 export function usageProblem(program: Command, args: readonly string[], error: CommanderError): UsageProblem {
   const { command, rest } = meant(program, args);
-  const help = `See: ${[...pathOf(command), "--help"].join(" ")}`;
+  const help = `See: ${pathOf(command)} --help`;
   const [first = "", suggestion = ""] = error.message.replace(/^error: /, "").split("\n");
   const [word = ""] = rest;
   if (error.code === "commander.excessArguments" && command.commands.length > 0 && word !== "") {
@@ -21,7 +22,7 @@ export function usageProblem(program: Command, args: readonly string[], error: C
       command.commands.map((one) => one.name()),
     );
     return {
-      message: `There is no command ${[...pathOf(command), word].join(" ")}.`,
+      message: `There is no command ${pathOf(command)} ${word}.`,
       hint: near === undefined ? help : `Did you mean ${near}? ${help}`,
     };
   }
@@ -48,8 +49,4 @@ function meant(
     }
   }
   return { command, rest: [] };
-}
-
-function pathOf(command: Command): string[] {
-  return [...(command.parent === null ? [] : pathOf(command.parent)), command.name()];
 }

@@ -1,4 +1,4 @@
-/** The known key that a typo most likely meant: at most 3 edits, and fewer than half of the typed length. */
+/** The known key that a typo most likely meant: at most 3 edits, and fewer than half of the typed length. Two neighbours that changed places are one edit. */
 export function nearestKey(typed: string, known: readonly string[]): string | undefined {
   let best: { key: string; edits: number } | undefined;
   for (const key of known) {
@@ -9,13 +9,17 @@ export function nearestKey(typed: string, known: readonly string[]): string | un
 }
 
 function editDistance(a: string, b: string): number {
+  let beforePrevious: readonly number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
     const current = [row];
     for (let column = 1; column <= b.length; column++) {
       const replace = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      current.push(Math.min(replace, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const swap = swapped ? (beforePrevious[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      current.push(Math.min(replace, swap, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
     }
+    beforePrevious = previous;
     previous = current;
   }
   return previous[b.length] ?? 0;
