@@ -42,10 +42,12 @@ interface SpanExportModule {
 export type LoadSpanExport = () => Promise<SpanExportModule>;
 
 /** Longest wait for the last spans at the end of a gateway, milliseconds. */
-const LAST_SPANS_MS = 2_000;
+const LAST_SPANS_MS = 3_000;
 /** Shortest time between two lines that say the collector does not take spans, milliseconds. */
 const SAY_EVERY_MS = 60_000;
 const MESSAGE_CODE_POINTS = 200;
+/** What Node says of a package that is not there: to `import` and to `require`. */
+const NOT_INSTALLED: readonly string[] = ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"];
 
 /**
  * Makes a gateway's tracer. OpenTelemetry's packages are loaded only where the configuration turns tracing on.
@@ -97,7 +99,7 @@ async function loadExport(file: string, load: LoadSpanExport): Promise<SpanExpor
   try {
     return await load();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    if (!NOT_INSTALLED.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
     const problem = "needs the packages of OpenTelemetry, which are not installed";
     const hint = "install talaria without --omit=optional, or remove the key";
     throw new ConfigError({ file, key: "tracing", problem, hint }, { cause: error });

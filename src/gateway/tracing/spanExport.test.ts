@@ -6,6 +6,9 @@ import type { SpanRecord } from "../../rpc/tracing/spanRecord.js";
 import { CountedExporter } from "./countedExporter.js";
 import { spanExportTo } from "./spanExport.js";
 
+type Code = Parameters<Parameters<SpanExporter["export"]>[1]>[0]["code"];
+const [SUCCESS, FAILED] = [0, 1] as unknown as [Code, Code];
+
 const AT = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", sampled: true };
 const SPAN: SpanRecord = {
   name: "talaria.turn",
@@ -55,7 +58,7 @@ test("spans beyond the bound are dropped and counted while the collector takes n
   const waiting: (() => void)[] = [];
   const stuck = exporterOf((_spans, done) => {
     waiting.push(() => {
-      done({ code: 0 });
+      done({ code: SUCCESS });
     });
   });
   const spans = spanExportTo(new CountedExporter(stuck, () => undefined), RESOURCE);
@@ -73,7 +76,7 @@ test("spans beyond the bound are dropped and counted while the collector takes n
 test("a collector that refuses is told of, and the end does not wait for it", async () => {
   const failures: (Error | undefined)[] = [];
   const refusing = exporterOf((_spans, done) => {
-    done({ code: 1, error: new Error("no") });
+    done({ code: FAILED, error: new Error("no") });
   });
   const spans = spanExportTo(new CountedExporter(refusing, (error) => failures.push(error)), RESOURCE);
   for (let count = 0; count < 600; count += 1) spans.take(SPAN);

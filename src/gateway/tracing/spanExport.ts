@@ -40,8 +40,8 @@ const QUEUED_SPANS = 2_048;
 const BATCH_SPANS = 512;
 /** Longest wait before a batch goes, milliseconds. */
 const BATCH_DELAY_MS = 2_000;
-/** Time for one request with its repetitions, milliseconds. */
-const REQUEST_MS = 5_000;
+/** Time for one request with its repetitions, milliseconds; a process that ends lives as long where the collector is down. */
+const REQUEST_MS = 3_000;
 /** Longest text of an attribute, code units. */
 const ATTRIBUTE_LENGTH = 512;
 

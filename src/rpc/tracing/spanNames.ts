@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** Names of spans that others name too, see {@link "./tracer.js".Tracer.named}. Each follows from an id that is unique in the world. */
 export const SPAN_NAMES = {
@@ -14,8 +14,7 @@ export const SPAN_NAMES = {
 
 /** The span id of a name: 16 hexadecimal digits, not all zero. */
 export function spanIdOfName(name: string): string {
-  const bytes = createHash("sha256").update(name, "utf8").digest().subarray(0, 8);
+  const id = hash("sha256", name, "hex").slice(0, 16);
   // W3C Trace Context forbids all zeroes.
-  if (bytes.every((byte) => byte === 0)) bytes[bytes.length - 1] = 1;
-  return bytes.toString("hex");
+  return /^0+$/.test(id) ? "0000000000000001" : id;
 }
