@@ -1,3 +1,4 @@
+import { closeSync, fsyncSync, openSync } from "node:fs";
 import { systemClock } from "../../src/base/clock.js";
 import { homePaths } from "../../src/base/home.js";
 import { openDatabase, type Database } from "../../src/store/database.js";
@@ -37,6 +38,10 @@ export async function seedEnded(home: string, { count, recipients, other }: Ende
   } finally {
     database.close();
   }
+  // So that the syncs of what is measured do not wait for the seed's.
+  const file = openSync(homePaths(home).database, "r+");
+  fsyncSync(file);
+  closeSync(file);
 }
 
 /** Removes the messages that wait in a home that nobody serves, as if they had never come. */
