@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 
@@ -177,6 +177,13 @@ test("one trace leads from a client through two gateways and a night in the queu
     attributes: { "talaria.delivery.route": "peer_outbound", "talaria.delivery.state": "replied" },
   });
   expect(spanNamed(spans, "execute_tool message_agent").attributes).not.toHaveProperty("gen_ai.tool.call.arguments");
+
+  const page = readFileSync("docs/tracing.md", "utf8");
+  const told = new Set(spans.flatMap(({ attributes }) => Object.keys(attributes)));
+  expect([...told].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  const places = /(?:alice|bob|message_agent|south\/bob)$|(?<=ExecutionStoreService\/).*/;
+  const names = new Set(spans.map(({ name }) => name.replace(places, "")));
+  expect([...names].filter((name) => !page.includes(name))).toEqual([]);
 
   const sent = collector.bodies.join("\n");
   for (const hidden of Object.values(HIDDEN)) expect(sent).not.toContain(hidden);

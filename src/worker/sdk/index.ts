@@ -7,6 +7,7 @@ export { ApprovalChoice, ClarifyOutcome } from "../../gen/talaria/types/v1/promp
 export type { ApprovalRequest, ClarifyAnswers, ClarifyQuestion } from "../../gen/talaria/types/v1/prompt.js";
 export type { Reason } from "../../rpc/reasons.js";
 export type { ApprovalDecision } from "../prompts/approvals.js";
+export type { AskedModel, ModelCallEnd, ModelCallReport } from "../modelCallReport.js";
 export type { RuntimeAnswer, RuntimeBilling, RuntimeFailure } from "../runtimes/runtime.js";
 export type { Operation, OutgoingMessage } from "../storeClient.js";
 export type { ToolCallRequest, ToolOutcome } from "../toolCalls.js";
