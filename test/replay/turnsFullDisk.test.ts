@@ -7,11 +7,15 @@ import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_
 import { Reason } from "../../src/gen/talaria/reason/v1/reason.js";
 import { ConversationMessage, MessageRole } from "../../src/gen/talaria/types/v1/conversation.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import { createServeRooms } from "../../src/gateway/createServeRooms.js";
+import { startGateway } from "../../src/gateway/gateway.js";
+import type { GatewayContext } from "../../src/gateway/gatewayContext.js";
 import { defineCommand } from "../../src/store/command.js";
+import { ended } from "../dm/calls.js";
 import { writeHome } from "../kit/homeFiles.js";
 import { keepResult } from "../kit/keepResult.js";
 import { startTestGateway, type TestGateway } from "../kit/testGateway.js";
-import { refusalOf, sessionOf } from "../kit/turnClient.js";
+import { refusalOf, sessionOf, TurnClient } from "../kit/turnClient.js";
 import { beginRunningTurn } from "../kit/heldTurn.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { waitUntil } from "../kit/waitFor.js";
@@ -148,4 +152,65 @@ test("OW-R11 a gateway whose disk is full can be ended; the next start, with roo
   const again = await start(home);
   expect(await again.client.turn(turn?.inputId ?? "")).toMatchObject({ outcome: "COMPLETED", answer: LONG });
   expect((await again.client.run("echo", "goes on").outcome()).answer).toBe("goes on");
+});
+
+test("OW-R11 a gateway that starts on a full disk waits with what a worker kept, says so once, and serves once there is room", async () => {
+  const home = makeHome();
+  const of = await start(home);
+  const { run, worker } = await begin(of);
+  const { turn } = await run.next("inputQueued");
+  await takeRoom(of);
+  worker.result({ finalResponse: LONG });
+  await waitUntil("the outcome is put off", () => of.log.some((line) => line.includes("trying again")));
+  keepResult(worker.bootstrap, LONG);
+  const { pages } = of.rows<{ pages: number }>("SELECT page_count AS pages FROM pragma_page_count")[0] ?? { pages: 0 };
+  await of.gateway.drain(0);
+  await of.close();
+
+  const log: string[] = [];
+  const putOff = (): number => log.filter((line) => line.includes("trying again")).length;
+  let store: GatewayContext["store"] | undefined;
+  const starting = startGateway(
+    // Room for what every start writes, and not for the answer.
+    { home, maxPageCount: pages + 6, logDestination: { write: (line: string) => void log.push(line) } },
+    (context) => {
+      store = context.store;
+      return createServeRooms(context);
+    },
+  );
+  await waitUntil(
+    "the outcome is put off",
+    () => putOff() > 0,
+    () => log.slice(-5),
+  );
+  await store?.writer.execute(bound, MOST_PAGES);
+  const again = await starting;
+  expect(putOff()).toBe(1);
+  expect(log.filter((line) => line.includes("had to wait is stored"))).toHaveLength(1);
+  const client = new TurnClient(again.addresses.clientSocket);
+  expect(await client.turn(turn?.inputId ?? "")).toMatchObject({ outcome: "COMPLETED", answer: LONG });
+  client.close();
+  await again.close();
+});
+
+test("DM-R27 a store that takes nothing for a while makes refusals, no flood in the log, and goes on by itself", async () => {
+  const of = await start(makeHome());
+  const { client } = of;
+  const message = (body: string) => ({
+    requestId: randomUUID(),
+    target: "agent:echo",
+    body,
+    inReplyTo: "",
+    onBehalfOf: "",
+    trace: undefined,
+  });
+  const tell = (body: string) => unaryCall(client.client, DirectMessageServiceService.sendDirectMessage, message(body));
+  await takeRoom(of);
+  const before = of.log.length;
+  for (let n = 0; n < 30; n++) expect(await refusalOf(tell(LONG.slice(0, 15_000)))).toBe("STORAGE_FULL");
+  const loud = of.log.slice(before).filter((line) => (JSON.parse(line) as { level: number }).level >= 40);
+  expect(loud.length).toBeLessThanOrEqual(3);
+  await giveRoom(of);
+  const { delivery } = await tell("there is room");
+  expect((await ended(client.client, delivery?.deliveryId ?? "")).reply?.text).toBe("there is room");
 });
