@@ -12,7 +12,7 @@ const slow = [
   "test/cli/{access,agents,client,contexts,home,peers,run,serve,terminal,top}.test.ts",
   // Deaths of whole gateways, and floods.
   "test/owner/{killed,slowViewer}.test.ts",
-  "test/replay/turns*.test.ts",
+  "test/replay/{turns*,blackHole}.test.ts",
   "test/packaging/{backup,firstProcess,olderHome}.test.ts",
   "test/worker/{acp,sdk,toolsTerminal}.test.ts",
 ];

@@ -7,7 +7,7 @@ import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { toDuration } from "../../src/rpc/wire/times.js";
 import { readDeliveryByKey } from "../../src/store/deliveries/readDelivery.js";
-import { deliverRequest, ended, get, refusal, send, stateName } from "../dm/calls.js";
+import { deliverRequest, ended, refusal, send, stateName } from "../dm/calls.js";
 import { waitUntil } from "../kit/waitFor.js";
 import { info, ScriptedConnector } from "./scriptedConnector.js";
 import { useHub } from "./useHub.js";
@@ -59,23 +59,6 @@ describe("a connection", () => {
     newer.publish({ name: "dana" });
     const { delivery } = await send(hub.client, { target: "dana@laptop" });
     expect((await newer.lease()).item.requestId).toBe(delivery.deliveryId);
-  });
-
-  test("DM-R30 of another connector has a namespace of its own, and never gets the other's mail", async () => {
-    const { hub, keys } = await useHub({}, { laptop: await key(), desktop: await key() });
-    const a = await ScriptedConnector.connect(hub, keys["laptop"]!);
-    const b = await ScriptedConnector.connect(hub, keys["desktop"]!);
-    a.publish({ name: "dana", title: "A" });
-    b.publish({ name: "dana", title: "B" });
-    const one = (await send(hub.client, { target: "dana@laptop" })).delivery;
-    const two = (await send(hub.client, { target: "dana@desktop" })).delivery;
-    const leased = await a.lease();
-    expect(leased.item.requestId).toBe(one.deliveryId);
-    expect((await b.lease()).item.requestId).toBe(two.deliveryId);
-    b.accept(leased.leaseId, one.deliveryId);
-    b.receipt(one.deliveryId);
-    await b.next("receiptsStored");
-    expect(stateName(await get(hub.client, one.deliveryId))).toBe("QUEUED");
   });
 
   test("is told that the gateway drains", async () => {
@@ -166,17 +149,5 @@ describe("a connection", () => {
     expect(namespace?.rows).toMatchObject([{ name: "dana", title: "One$(reboot)" }]);
     expect(namespace?.rows[0]?.description).toHaveLength(160);
     expect(await refusal(send(hub.client, { target: "emil@laptop" }))).toMatchObject({ reason: "TARGET_OFFLINE" });
-  });
-
-  test("DM-R31 replaces the whole roster: what it no longer holds is gone", async () => {
-    const { hub, laptop } = await useHub();
-    const first = await ScriptedConnector.connect(hub, laptop);
-    first.publish({ name: "dana" }, { name: "emil" });
-    await first.leave();
-    const second = await ScriptedConnector.connect(hub, laptop);
-    second.publish({ name: "emil" });
-    second.send({ $case: "ask", value: { key: "nothing" } });
-    await second.next("askAnswer");
-    expect(hub.dm.relays()[0]?.rows.map(({ name }) => name)).toEqual(["emil"]);
   });
 });

@@ -80,26 +80,6 @@ describe("a message to an agent behind a connector", () => {
     expect((await connector.lease()).item.requestId).toBe(delivery.deliveryId);
   });
 
-  test("DM082 DM-R23 is handed out again after its lease has lapsed: once, and only after its connector was asked", async () => {
-    const { hub, laptop } = await useHub({ budgets: { relayLeaseMs: 150, relayTtlMs: 20_000 } });
-    const connector = await ScriptedConnector.connect(hub, laptop);
-    connector.publish({ name: "dana" });
-    const { delivery } = await send(hub.client, { target: "dana@laptop" });
-    const first = await connector.lease();
-    expect(await connector.next("ask")).toEqual({ key: delivery.deliveryId });
-    expect(connector.untaken).not.toContain("lease");
-    connector.send({ $case: "askAnswer", value: { key: delivery.deliveryId, receipt: undefined } });
-    const again = await connector.lease();
-    expect(again.item).toMatchObject({ requestId: delivery.deliveryId, envelope: { attempt: 2 } });
-    expect(again.leaseId).not.toBe(first.leaseId);
-    await connector.next("ask");
-    connector.send({ $case: "askAnswer", value: { key: delivery.deliveryId, receipt: undefined } });
-    const end = await ended(hub.client, delivery.deliveryId);
-    expect(stateName(end)).toBe("FAILED");
-    expect(end.failure?.message).toContain("did not accept it in time");
-    expect(connector.untaken).not.toContain("lease");
-  });
-
   test("that was accepted before its connection broke is not handed out again", async () => {
     const { hub, laptop } = await useHub();
     const first = await ScriptedConnector.connect(hub, laptop);

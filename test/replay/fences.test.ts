@@ -146,7 +146,7 @@ test("AD-4 AD-5 two writers of one revision: the second compaction is refused", 
   await run.outcome();
 });
 
-test("AD-6 Stop after the result changes nothing", async () => {
+test("AD-6 TE-4 Stop after the result changes nothing", async () => {
   const { run, worker } = await begin();
   await worker.running();
   worker.result({ finalResponse: "in time" });
@@ -155,7 +155,7 @@ test("AD-6 Stop after the result changes nothing", async () => {
   expect(await run.outcome()).toMatchObject({ outcome: "COMPLETED", answer: "in time" });
 });
 
-test("AD-6 Stop and result at the same moment leave one outcome", async () => {
+test("AD-6 TE-4 Stop and result at the same moment leave one outcome", async () => {
   const { run, worker } = await begin();
   await worker.running();
   worker.say("close");

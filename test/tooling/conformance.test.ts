@@ -45,6 +45,31 @@ const range = (prefix: string, last: number, width: number): string[] =>
 const conformance = rowsOf("docs/conformance.md");
 const messages = rowsOf("docs/conformance-messages.md");
 const faults = rowsOf("docs/faults.md");
+/** The scenarios and reports; numbers that are missing belong to none. */
+const REPLAYED = [
+  ...[
+    1, 2, 3, 4, 5, 7, 8, 9, 11, 14, 15, 16, 17, 18, 19, 21, 23, 24, 26, 27, 28, 29, 30, 31, 32, 33, 34, 38, 40, 41, 42,
+    43, 44, 48,
+  ].map((number) => `OW-R${String(number)}`),
+  ...[
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 18, 19, 20, 21, 22, 23, 24, 26, 27, 28, 30, 31, 33, 35, 36, 39, 40,
+    41, 42, 43, 44, 45, 47, 48,
+  ].map((number) => `DM-R${String(number).padStart(2, "0")}`),
+  ...Object.entries({
+    AG: [2, 3, 5, 6],
+    SL: [2, 4, 5, 7, 8],
+    A2: [1, 2, 5, 7, 8],
+    OC: [1, 3, 5, 7, 9, 10, 11, 12, 13, 14, 16, 19, 20, 21],
+    AR: [2, 4, 5, 7],
+    SY: [1, 3, 4, 5, 6, 8],
+    DA: [2, 3, 5, 6],
+    TE: [2, 4, 5],
+    LG: [3, 5],
+    LE: [1, 3, 4],
+    MF: [1, 2, 3, 4, 5, 6, 7],
+    AD: [1, 2, 3, 4, 5, 6],
+  }).flatMap(([project, numbers]) => numbers.map((number) => `${project}-${String(number)}`)),
+];
 const SHOWN = ["tested", "differs"];
 const SILENT = ["untested", "not applicable", "not yet"];
 
@@ -52,6 +77,18 @@ it("gives every behaviour and every fault one row", () => {
   expect([...conformance.keys()].filter((id) => /^OW\d/.test(id))).toEqual(range("OW", 59, 2));
   expect([...messages.keys()].filter((id) => /^DM\d/.test(id))).toEqual(range("DM", 115, 3));
   expect([...faults.keys()]).toEqual(range("F", 35, 0));
+});
+
+it("gives every scenario and report one row, and shows each that applies in test/replay", () => {
+  const rows = new Map([...conformance, ...messages].filter(([id]) => !/^(OW|DM)\d/.test(id)));
+  expect([...rows.keys()].sort()).toEqual([...REPLAYED].sort());
+  const replays = new Set(
+    [...titles]
+      .flatMap(([file, all]) => (file.startsWith("test/replay/") ? all : []))
+      .flatMap((title) => title.split(" ")),
+  );
+  const shown = [...rows].filter(([, text]) => /^(tested|differs)/.test(text)).map(([id]) => id);
+  expect(shown.filter((id) => !replays.has(id))).toEqual([]);
 });
 
 it("has a row for every id of theirs that a title begins with", () => {
