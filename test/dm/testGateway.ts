@@ -19,6 +19,7 @@ import { leafSource } from "../../src/rpc/tls/leafCertificate.js";
 import type { Pin } from "../../src/rpc/tls/pin.js";
 import { pinnedCredentials } from "../../src/rpc/tls/pinnedCredentials.js";
 import { authorizePeer, keepLeafFresh, serverTlsOptions } from "../../src/rpc/tls/serverTls.js";
+import type { Tracer } from "../../src/rpc/tracing/tracer.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import { createTurnRunner, type Answer } from "./turnRunner.js";
 
@@ -60,6 +61,8 @@ export interface TestGatewayOptions {
   readonly answer?: Answer;
   /** Whether inputs are run as they come; default true. */
   readonly running?: boolean;
+  /** Takes the spans; default nobody. */
+  readonly tracer?: Tracer;
 }
 
 /** Everything of a gateway that messages need, in this process: store, listeners, peers, and turns that need no worker. */
@@ -113,6 +116,7 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
   const runner = createTurnRunner(store, clock, options.answer, () => dm);
   if (options.running !== false) runner.resume();
 
+  const traced = options.tracer === undefined ? {} : { tracer: options.tracer };
   const dm: Dm = createDm({
     gateway: name,
     version: "0.0.0",
@@ -137,6 +141,7 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
     budgets: resolveBudgets({ peerRetryMinMs: 20, peerRetryMaxMs: 200, ...options.budgets }),
     log,
     clock,
+    ...traced,
   });
 
   const clientListener = await startListener({
@@ -145,6 +150,7 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
     authenticate: () => ({ kind: "client", name: "cli", role: "operator" }),
     transport: { kind: "unix", path: join(home, "run", "g.sock") },
     log,
+    ...traced,
   });
   const peerListener = await startListener({
     name: `${name}-peer`,
@@ -163,6 +169,7 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
       },
     },
     log,
+    ...traced,
   });
   const listeners = [clientListener, peerListener];
   const client = createClient({ address: clientListener.address, purpose: "unix", ownConnection: true });

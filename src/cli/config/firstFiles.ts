@@ -24,6 +24,10 @@ export const FIRST_CONFIG = `# Configuration of this gateway. Every line that is
 #   approval_ms: 300000   # how long an approval waits before it counts as denied
 
 # log_level: info
+
+# tracing:   # sends spans to a collector over OTLP
+#   endpoint: http://127.0.0.1:4318/v1/traces
+#   sample_ratio: 1   # share of the traces to record, 0 to 1
 `;
 
 /** The `agent.yaml` of its agent. */
