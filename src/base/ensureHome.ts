@@ -23,8 +23,10 @@ export function ensureHome(paths: HomePaths): void {
   checkSocketPath(paths.ownerSocket);
   if (!existsSync(paths.root)) mkdirSync(paths.root, { recursive: true, mode: 0o700 });
   checkOwner(paths.root);
-  const { runDir, tlsDir, logsDir, outboxesDir, attachmentsDir, cacheDir } = paths;
-  for (const directory of [runDir, tlsDir, logsDir, outboxesDir, attachmentsDir, cacheDir]) ensurePrivate(directory);
+  const { runDir, tlsDir, logsDir, outboxesDir, attachmentsDir, backupsDir, cacheDir } = paths;
+  for (const directory of [runDir, tlsDir, logsDir, outboxesDir, attachmentsDir, backupsDir, cacheDir]) {
+    ensurePrivate(directory);
+  }
   if (existsSync(paths.agentsDir)) return;
   const folder = join(paths.agentsDir, "main");
   mkdirSync(folder, { recursive: true, mode: 0o700 });

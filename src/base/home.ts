@@ -30,6 +30,8 @@ export interface HomePaths {
   readonly outboxesDir: string;
   /** Uploaded files, each named by its digest; 0700. */
   readonly attachmentsDir: string;
+  /** Backups that a gateway has made; 0700. */
+  readonly backupsDir: string;
   /** What can be made again, such as compiled code; 0700. */
   readonly cacheDir: string;
 }
@@ -60,6 +62,7 @@ export function homePaths(root: string, runDir?: string): HomePaths {
     logsDir: join(base, "logs"),
     outboxesDir: join(base, "outboxes"),
     attachmentsDir: join(base, "attachments"),
+    backupsDir: join(base, "backups"),
     cacheDir: join(base, "cache"),
   };
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -58,6 +58,9 @@ test("a backup that is made under load is one moment of the home, private, and w
   const saved = JSON.parse(await ok("--json", "--home", home, "backup", file)) as { epoch: number; homeId: string };
   load.on = false;
   await writing;
+  const audit = readFileSync(join(homePaths(home).logsDir, "audit.jsonl"), "utf8");
+  expect(audit).toMatch(/"who":"client:[^"]+".*"what":"\/talaria.gateway.v1.AdminService\/Backup","outcome":"OK"/);
+  expect(readdirSync(homePaths(home).backupsDir)).toEqual([]);
 
   expect(saved).toMatchObject({ epoch: 1, homeId: expect.stringMatching(/^[0-9a-f]{32}$/) as string });
   expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -71,11 +74,27 @@ test("a backup that is made under load is one moment of the home, private, and w
   expect(rowsOf(restored, "PRAGMA foreign_key_check")).toEqual([]);
   const [totals] = rowsOf<{ accepted: number }>(restored, "SELECT accepted FROM delivery_totals");
   expect(rowsOf(restored, "SELECT 1 FROM deliveries")).toHaveLength(totals?.accepted ?? -1);
+  expect(totals?.accepted).toBeGreaterThan(20);
+  expect(rowsOf(restored, "SELECT admitted - (SELECT COUNT(*) FROM inputs) AS missing FROM turn_totals")).toEqual([
+    { missing: 0 },
+  ]);
   for (const name of ["talaria.yaml", "agents/echo/agent.yaml", "tls/identity.key"]) {
     expect(readFileSync(join(restored, name))).toEqual(readFileSync(join(home, name)));
   }
   expect(statSync(join(restored, "tls/identity.key")).mode & 0o777).toBe(0o600);
   expect(existsSync(join(restored, "run"))).toBe(false);
+});
+
+test("a home that nobody serves is saved by its files, without a name in its own folder", async () => {
+  const home = fixture.home();
+  expect((await talaria("--home", home, "backup")).code).toBe(66);
+  await (await fixture.serve(home)).stop();
+  const { file } = JSON.parse(await ok("--json", "--home", home, "backup")) as { file: string };
+  expect(readdirSync(homePaths(home).backupsDir).map((name) => join(homePaths(home).backupsDir, name))).toEqual([file]);
+  await ok("--home", join(folder, "home"), "restore", file);
+  expect(existsSync(join(folder, "home", "backups"))).toBe(false);
+  const address = await talaria("--address", "127.0.0.1:1", "backup", join(folder, "x"));
+  expect(address).toMatchObject({ code: 64, stderr: expect.stringContaining("in its own home") as string });
 });
 
 test("a restored home has a later epoch than the saved one ever had, and what was queued waits for a person", async () => {

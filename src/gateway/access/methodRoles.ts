@@ -48,6 +48,7 @@ export const METHOD_ROLES: Readonly<Record<string, ClientRole>> = {
   [`${admin}ListUsage`]: "reader",
   [`${admin}LiftBudget`]: "operator",
   [`${admin}Reload`]: "operator",
+  [`${admin}Backup`]: "operator",
   [`${admin}Drain`]: "operator",
 
   [`${messages}SendDirectMessage`]: "client",

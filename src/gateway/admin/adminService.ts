@@ -12,6 +12,7 @@ import { readStatus } from "../../store/queries/status.js";
 import { type DeliveryTotals, readDeliveryTotals } from "../../store/deliveries/deliveryTotals.js";
 import { requestIdField } from "../edge/fields.js";
 import { fromDuration, toDuration, toTimestamp } from "../../rpc/wire/times.js";
+import { backupMethod } from "../storage/backupMethod.js";
 import { storageProblems } from "../storage/storageProblems.js";
 import { agentProblems, reloadMethod } from "../agents/reloadAgents.js";
 import type { GatewayContext, GatewayRooms } from "../gatewayContext.js";
@@ -95,6 +96,7 @@ export function createAdminService(
     ...peerMethods(rooms.dm, listeners),
     ...usageMethods(context),
     reload: reloadMethod(context),
+    backup: backupMethod(context),
     drain: defineUnary({
       schema: z.object({
         requestId: requestIdField,

@@ -5,6 +5,9 @@ export const MANIFEST = "backup.json";
 /** Name of the store's snapshot inside a backup; as in a home. */
 export const SNAPSHOT = "state.db";
 
+/** What the name of a folder begins with in which a backup is made, beside the file to be. */
+export const STAGE_PREFIX = ".talaria-backup-";
+
 /** What a backup says of itself. */
 export const manifestSchema = z.object({
   /** Rises when the layout changes. */
@@ -24,8 +27,8 @@ export const manifestSchema = z.object({
 /** See {@link manifestSchema}. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** What of a home a backup leaves out: what belongs to a process, can be made again, or is in the snapshot. */
-const LEFT_OUT = /^(run|logs|cache|outboxes|lock\.db.*|state\.db.*|client-tokens\.yaml\.uses|backup\.json)$/;
+/** What of a home a backup leaves out: what belongs to a process, can be made again, is in the snapshot, or is a backup. */
+const LEFT_OUT = /^(run|logs|cache|outboxes|backups|lock\.db.*|state\.db.*|client-tokens\.yaml\.uses|backup\.json)$/;
 
 /** Whether an entry of a home's root goes into a backup. */
 export function isKept(name: string): boolean {

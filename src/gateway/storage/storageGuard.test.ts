@@ -48,6 +48,15 @@ test.each([
   else expect(vet).not.toThrow();
 });
 
+test("what is about to be written counts where it is asked for", async () => {
+  const { guard } = await guardOn({ use: use(90) });
+  expect(guard.problem()).toBeUndefined();
+  expect(guard.problem(4_999)).toBeUndefined();
+  expect(guard.problem(5_000)?.message).toContain("would, with 5000 bytes more, be 95 % full");
+  expect(guard.problem(1_000_000)?.reason).toBe("STORAGE_FULL");
+  guard.stop();
+});
+
 test("it looks again, says what is wrong while it is, and stops", async () => {
   const disk: { use: DiskUse | undefined } = { use: use(50) };
   const { clock, guard } = await guardOn(disk);

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.js";
-import { DISK_LIMIT, type MeasureDisk, shareInUse } from "../../base/diskUse.js";
+import { DISK_LIMIT, type DiskUse, type MeasureDisk, shareInUse } from "../../base/diskUse.js";
 import type { Logger } from "../../base/logger.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import { hasAdmittedWork } from "./hasAdmittedWork.js";
@@ -18,8 +18,11 @@ export interface StorageGuardOptions {
 
 /** Keeps a home from filling its disk. */
 export interface StorageGuard {
-  /** What is wrong, to be shown to operators; undefined while work is taken. */
-  problem(): RpcError | undefined;
+  /**
+   * What is wrong, to be shown to operators; undefined while work is taken.
+   * @param moreBytes what is about to be written besides; default nothing
+   */
+  problem(moreBytes?: number): RpcError | undefined;
   /**
    * Judges what a command of the store has done, before it is kept.
    * @throws RpcError STORAGE_FULL where the command has taken work and the disk is too full for it.
@@ -34,20 +37,21 @@ export interface StorageGuard {
  * when it can keep no more.
  */
 export async function watchStorage({ path, measure, clock, log }: StorageGuardOptions): Promise<StorageGuard> {
-  const state: { share?: number; stopped: boolean } = { stopped: false };
+  const state: { use?: DiskUse; stopped: boolean } = { stopped: false };
   let cancel = (): void => undefined;
 
   const look = async (): Promise<void> => {
-    const before = isTooFull(state.share);
+    const before = isTooFull(shareOf(state.use));
     try {
-      state.share = shareInUse(await measure(path));
+      state.use = await measure(path);
     } catch (error) {
-      if (state.share !== undefined) log.warn({ err: error }, "the disk of the home cannot be measured");
-      delete state.share;
+      if (state.use !== undefined) log.warn({ err: error }, "the disk of the home cannot be measured");
+      delete state.use;
     }
-    const after = isTooFull(state.share);
-    if (after && !before) log.error({ inUse: state.share }, "the disk is nearly full: no work is taken");
-    if (before && !after) log.info({ inUse: state.share }, "the disk has room again: work is taken");
+    const inUse = shareOf(state.use);
+    const after = isTooFull(inUse);
+    if (after && !before) log.error({ inUse }, "the disk is nearly full: no work is taken");
+    if (before && !after) log.info({ inUse }, "the disk has room again: work is taken");
     if (!state.stopped) {
       cancel = clock.after(DISK_LOOK_MS, () => {
         void look();
@@ -56,12 +60,13 @@ export async function watchStorage({ path, measure, clock, log }: StorageGuardOp
   };
   await look();
 
-  const problem = (): RpcError | undefined => {
-    const { share } = state;
+  const problem = (moreBytes = 0): RpcError | undefined => {
+    const share = shareOf(state.use, moreBytes);
     if (share === undefined || !isTooFull(share)) return undefined;
     const limit = percent(DISK_LIMIT);
+    const is = moreBytes === 0 ? "is" : `would, with ${String(moreBytes)} bytes more, be`;
     return new RpcError("STORAGE_FULL", {
-      message: `The disk that holds the gateway's home is ${percent(share)} full; from ${limit} on no work is taken.`,
+      message: `The disk that holds the gateway's home ${is} ${percent(share)} full; from ${limit} on no work is taken.`,
     });
   };
   return {
@@ -75,6 +80,11 @@ export async function watchStorage({ path, measure, clock, log }: StorageGuardOp
       cancel();
     },
   };
+}
+
+function shareOf(use: DiskUse | undefined, moreBytes = 0): number | undefined {
+  if (use === undefined) return undefined;
+  return shareInUse({ usedBytes: use.usedBytes + moreBytes, freeBytes: Math.max(0, use.freeBytes - moreBytes) });
 }
 
 function isTooFull(share: number | undefined): boolean {

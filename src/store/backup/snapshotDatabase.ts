@@ -1,3 +1,5 @@
+import { backup } from "@photostructure/sqlite";
+
 import { openReadOnly } from "../database.js";
 import { refuseTooNew, schemaVersion } from "../migrate.js";
 import { migrations } from "../migrations/index.js";
@@ -14,20 +16,21 @@ export interface SnapshotFacts {
   readonly schema: number;
 }
 
+/** As many pages in one step as there are: a step reads one state of the store, and the work is on another thread. */
+const ALL_PAGES = -1;
+
 /**
- * Writes the store as it is at one moment into a file of its own, while a gateway may be writing to it.
+ * Writes the store as it is at one moment into a file of its own, while a gateway may be writing to it. The event loop goes on.
  * @param path the database
  * @param into a path where nothing is yet
- * @throws HomeTooNewError; StorageError where one of the two cannot be used.
+ * @throws (as rejection) HomeTooNewError; StorageError where one of the two cannot be used.
  */
-export function snapshotDatabase(path: string, into: string): SnapshotFacts {
+export async function snapshotDatabase(path: string, into: string): Promise<SnapshotFacts> {
   refuseTooNew(path, migrations);
   try {
     const database = openReadOnly(path);
     try {
-      // The connection cannot write to the store; what it writes is the other file.
-      database.exec("PRAGMA query_only = OFF");
-      database.prepare("VACUUM INTO ?").run(into);
+      await backup(database, into, { rate: ALL_PAGES });
     } finally {
       database.close();
     }

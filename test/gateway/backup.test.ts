@@ -1,0 +1,112 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+
+import { type Clock, systemClock } from "../../src/base/clock.js";
+import type { DiskUse } from "../../src/base/diskUse.js";
+import { homePaths } from "../../src/base/home.js";
+import { createServeRooms } from "../../src/gateway/createServeRooms.js";
+import { BACKUP_REPORT_MS } from "../../src/gateway/storage/backupMethod.js";
+import { DISK_LOOK_MS } from "../../src/gateway/storage/storageGuard.js";
+import { AdminServiceService, type BackupResponse } from "../../src/gen/talaria/gateway/v1/admin_service.js";
+import { readStream } from "../../src/rpc/clients/readStream.js";
+import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import { RpcError } from "../../src/rpc/rpcError.js";
+import { writeHome } from "../kit/homeFiles.js";
+import { StreamLog } from "../kit/streamLog.js";
+import { useTestGateway } from "../kit/useTestGateway.js";
+import { waitFor, waitUntil } from "../kit/waitFor.js";
+import { useGateway } from "./useGateway.js";
+
+const gateway = useTestGateway();
+
+/** Asks for a backup. */
+function backup(client = gateway().client.client, name = "home.tar.gz") {
+  const stream = readStream(client, AdminServiceService.backup, { requestId: `r-${name}`, name });
+  return { stream, log: new StreamLog<BackupResponse>(({ step }) => step?.$case).follow(stream) };
+}
+
+/** Why one was refused or given up. */
+async function refusal({ log }: ReturnType<typeof backup>): Promise<string> {
+  const error = await log.ended();
+  if (!(error instanceof RpcError)) throw new Error("it was not refused", { cause: error });
+  return error.reason;
+}
+
+async function doneOf({ log }: ReturnType<typeof backup>) {
+  const { step } = await log.first("the end", (one) => one.step?.$case === "done");
+  if (step?.$case !== "done") throw new Error("there was no end");
+  return step.value;
+}
+
+/** Makes a backup of the home take a while: so many bytes that cannot be compressed. */
+function addBulk(home: string): void {
+  const folder = join(home, "agents", "echo", "workspace");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "bulk"), randomBytes(64 * 1_048_576));
+}
+
+test("the gateway saves its home in its own folder, says how far it is, and overwrites nothing", async () => {
+  const { home } = gateway();
+  const made = backup();
+  const done = await doneOf(made);
+  expect(done).toMatchObject({ path: join(home, "backups", "home.tar.gz"), epoch: 1n, format: 1 });
+  expect(done.bytes).toBe(BigInt(statSync(done.path).size));
+  expect(statSync(done.path).mode & 0o777).toBe(0o600);
+  expect(made.log.items.map(({ step }) => step?.$case)).toContain("progress");
+  expect(await refusal(backup())).toBe("ALREADY_EXISTS");
+  const audit = readFileSync(join(homePaths(home).logsDir, "audit.jsonl"), "utf8");
+  expect(audit).toContain('"what":"/talaria.gateway.v1.AdminService/Backup","outcome":"ALREADY_EXISTS"');
+});
+
+test.each(["", "../home.tar.gz", "a/b", ".hidden", "x".repeat(129), "a\nb"])("no file is named %j", async (name) => {
+  expect(await refusal(backup(undefined, name))).toBe("INVALID_FIELD");
+});
+
+test("one runs at a time; one whose caller goes leaves nothing, and the next one is made", async () => {
+  const { home } = gateway();
+  addBulk(home);
+  const first = backup(undefined, "first");
+  await first.log.first("a report", ({ step }) => step?.$case === "progress");
+  expect(await refusal(backup(undefined, "second"))).toBe("FAILED_PRECONDITION");
+  // Turns go on meanwhile.
+  expect(await gateway().client.run("echo", "goes on").outcome()).toMatchObject({ answer: "goes on" });
+  first.stream.cancel();
+  const names = () => readdirSync(join(home, "backups"));
+  await waitUntil("nothing is left of it", () => names().join() === "home.tar.gz", names);
+  const again = await doneOf(backup(undefined, "third"));
+  expect(again.bytes).toBeGreaterThan(60n * 1_048_576n);
+});
+
+test("none is made where the disk has no room for it, and one that fills the disk is given up", async () => {
+  const home = writeHome();
+  let use: DiskUse = { usedBytes: 96, freeBytes: 4 };
+  const clock: Clock = {
+    ...systemClock,
+    after: (ms, run) => systemClock.after(ms === DISK_LOOK_MS || ms === BACKUP_REPORT_MS ? 10 : ms, run),
+  };
+  const { client, gateway: served } = await useGateway({
+    home,
+    clock,
+    logDestination: { write: () => undefined },
+    measureDisk: () => Promise.resolve(use),
+    rooms: createServeRooms,
+  });
+  onTestFinished(async () => {
+    await served.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+  expect(await refusal(backup(client, "full"))).toBe("STORAGE_FULL");
+  addBulk(home);
+  use = { usedBytes: 1, freeBytes: 10 ** 12 };
+  await waitFor("the disk has room", async () => {
+    const { problems } = await unaryCall(client, AdminServiceService.getStatus, {});
+    return problems.length === 0 ? { found: true } : { state: problems };
+  });
+  const filling = backup(client, "filling");
+  await filling.log.first("a report", ({ step }) => step?.$case === "progress");
+  use = { usedBytes: 96, freeBytes: 4 };
+  expect(await refusal(filling)).toBe("STORAGE_FULL");
+  expect(readdirSync(join(home, "backups"))).toEqual([]);
+});
