@@ -39,6 +39,8 @@ export interface LoadFigures {
 
 /** The part that warms up the code of both ends and is not measured. */
 const WARM_UP = 0.25;
+/** Longest load, milliseconds. */
+const LOAD_LIMIT_MS = 300_000;
 /** Senders that take turns, and recipients: quotas count by pairs of them. */
 const SENDERS = 61;
 
@@ -113,7 +115,7 @@ export async function streamLoad(target: LoadTarget, shape: LoadShape): Promise<
   const { clients, recipients, serverCpu } = target;
   const { concurrency, count, bytes } = shape;
   const streams = clients.map((client) => {
-    const call = openBidi(client, PeerServiceService.deliverDMs);
+    const call = openBidi(client, PeerServiceService.deliverDMs, { timeoutMs: LOAD_LIMIT_MS });
     return { call, answers: call.responses[Symbol.asyncIterator]() };
   });
   const requests = Array.from({ length: count }, (_, index) => requestOf(index, bytes, recipients));

@@ -2,6 +2,9 @@ import type { Client } from "@grpc/grpc-js";
 import { type RunTurnRequest, TurnPhase, TurnServiceService } from "../../src/gen/talaria/gateway/v1/turn_service.js";
 import { readStream } from "../../src/rpc/clients/readStream.js";
 
+/** Longest wait for a turn to run, milliseconds. */
+const LIMIT_MS = 120_000;
+
 let requests = 0;
 
 function requestOf(target: NonNullable<RunTurnRequest["target"]>, text: string): RunTurnRequest {
@@ -37,7 +40,8 @@ export async function runTurn(
 /** Starts a turn of the agent `main` and leaves it once it runs. */
 export async function beginTurn(client: Client, text: string): Promise<void> {
   const request = requestOf({ $case: "agent", value: "main" }, text);
-  for await (const { update } of readStream(client, TurnServiceService.runTurn, request)) {
+  const limit = { timeoutMs: LIMIT_MS };
+  for await (const { update } of readStream(client, TurnServiceService.runTurn, request, limit)) {
     const change = update?.update;
     if (change?.$case === "phaseChanged" && change.value.phase === TurnPhase.TURN_PHASE_RUNNING) return;
     if (change?.$case === "turnEnded") throw new Error(`a turn ended that should run: ${text}`);

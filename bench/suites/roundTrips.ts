@@ -14,6 +14,8 @@ import { interleave, type Suite } from "../suite.js";
 
 /** Messages of each kind in one round. */
 const MESSAGES = 32;
+/** Longest wait for a reply, milliseconds. */
+const LIMIT_MS = 60_000;
 
 /** A message and the size of its reply, bytes of UTF-8. */
 interface Exchange {
@@ -141,10 +143,9 @@ async function roundTrip(client: Client, target: string, { body, replyBytes }: E
   });
   const deliveryId = delivery?.deliveryId ?? "";
   let last: Delivery | undefined;
-  for await (const step of readStream(client, DirectMessageServiceService.watchDelivery, {
-    deliveryId,
-    cursor: undefined,
-  })) {
+  const watched = { deliveryId, cursor: undefined };
+  const limit = { timeoutMs: LIMIT_MS };
+  for await (const step of readStream(client, DirectMessageServiceService.watchDelivery, watched, limit)) {
     last = step.delivery ?? last;
   }
   const took = performance.now() - began;
