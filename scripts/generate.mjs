@@ -1,9 +1,10 @@
-// Generates src/gen from proto/. Skips when nothing it depends on has changed.
+// Generates src/gen from proto/, and what is made from the code itself. Skips what has not changed.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { embedDescriptors } from "./embedDescriptors.mjs";
+import { generateFromCode } from "./generateFromCode.mjs";
 import { filesBelow, localBin, root } from "./lib/paths.mjs";
 import { run } from "./lib/run.mjs";
 
@@ -92,9 +93,13 @@ export async function generate() {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const began = performance.now();
   try {
+    // The registry of reasons is part of the contract, which the code is made from.
+    const fromCode = [await generateFromCode("reasons")];
     const outcome = await generate();
     if (outcome === "no tools") throw new Error("buf and ts-proto are not installed: run npm ci");
-    console.log(`generate: ${outcome} in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+    fromCode.push(await generateFromCode("configuration"));
+    const pages = fromCode.includes("generated") ? "generated" : "unchanged";
+    console.log(`generate: code ${outcome}, pages ${pages} in ${((performance.now() - began) / 1000).toFixed(1)} s`);
   } catch (error) {
     console.error(`generate: ${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = 1;

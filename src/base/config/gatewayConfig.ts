@@ -98,9 +98,19 @@ export interface GatewayConfig {
 const name = z.string().refine(isName, "must match [a-z0-9][a-z0-9_-]{0,63}");
 const text = z.string().min(1);
 const address = (host: string, port: number) =>
-  z.strictObject({ host: text.default(host), port: z.int().min(0).max(65_535).default(port) });
+  z.strictObject({
+    host: text.default(host).describe("Address or host name to listen on."),
+    port: z.int().min(0).max(65_535).default(port).describe("TCP port; 0 takes a free one."),
+  });
 const clientTls = z
-  .strictObject({ cert: text.optional(), key: text.optional() })
+  .strictObject({
+    cert: text
+      .optional()
+      .describe(
+        "PEM file with the certificate and those between it and its authority. With neither file the home's identity key answers, and clients pin that.",
+      ),
+    key: text.optional().describe("PEM file with its private key, mode 0600."),
+  })
   .superRefine(({ cert, key }, context) => {
     if ((cert === undefined) === (key === undefined)) return;
     const [missing, given] = cert === undefined ? ["cert", "key"] : ["key", "cert"];
@@ -111,20 +121,40 @@ const hostAndPort = z.string().regex(/^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]]+):[0-9]{1
 /** Where a collector on this machine listens by default. Source: OTLP specification, OTLP/HTTP default port. */
 const COLLECTOR = "http://127.0.0.1:4318/v1/traces";
 
-/** `talaria.yaml`, as written. */
+/** `talaria.yaml`, as written. What each key means is said here; docs/configuration.md is generated from it. */
 export const gatewayConfigSchema = z.strictObject({
-  name: name.optional(),
-  run_dir: text.optional(),
+  name: name.optional().describe("How this gateway calls itself to its peers; default the machine's name."),
+  run_dir: text
+    .optional()
+    .describe("Folder of the sockets, from the home; default `run`. A socket's path may have 100 bytes at most."),
   listeners: z
     .strictObject({
-      client_tcp: address("127.0.0.1", 7420).extend({ tls: clientTls.optional() }).optional(),
-      peers: address("0.0.0.0", 7421).optional(),
-      metrics: address("127.0.0.1", 7422).optional(),
-      reflection_on_tcp: z.boolean().default(false),
+      client_tcp: address("127.0.0.1", 7420)
+        .extend({ tls: clientTls.optional().describe("TLS for clients; required beyond this machine.") })
+        .optional()
+        .describe("Clients over TCP, by token; off where it is left out."),
+      peers: address("0.0.0.0", 7421)
+        .optional()
+        .describe("Other gateways and connectors, over TLS with pinned keys; off where it is left out."),
+      metrics: address("127.0.0.1", 7422)
+        .optional()
+        .describe("Prometheus metrics over HTTP; off where it is left out."),
+      reflection_on_tcp: z
+        .boolean()
+        .default(false)
+        .describe("Whether the TCP listeners list their services to tools such as grpcurl."),
     })
     .prefault({}),
   workers: z
-    .strictObject({ pool_size: z.int().min(0).max(64).default(1), max: z.int().min(1).max(1_024).optional() })
+    .strictObject({
+      pool_size: z.int().min(0).max(64).default(1).describe("Idle workers that are kept ready."),
+      max: z
+        .int()
+        .min(1)
+        .max(1_024)
+        .optional()
+        .describe("Turns that run at once; default one for each 256 MiB, at most 64."),
+    })
     .prefault({}),
   budgets: budgetOverridesSchema
     .superRefine((overrides, context) => {
@@ -133,17 +163,32 @@ export const gatewayConfigSchema = z.strictObject({
       }
     })
     .prefault({}),
-  dm: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
+  dm: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe("Whether direct messages are accepted and sent at all."),
+    })
+    .prefault({}),
   peers: z
     .record(
       name,
       z
         .strictObject({
-          address: hostAndPort.optional(),
-          connector: z.boolean().default(false),
-          pin: text,
-          agents: z.array(name).optional(),
-          grants: z.array(name).optional(),
+          address: hostAndPort
+            .optional()
+            .describe("`host:port` of its peer listener; left out for a connector, required for any other peer."),
+          connector: z
+            .boolean()
+            .default(false)
+            .describe("Whether it is a relay connector: a machine that cannot be dialled and comes to us."),
+          pin: text.describe("Pin of its identity key, as `talaria pin` prints it there."),
+          agents: z
+            .array(name)
+            .optional()
+            .describe("Its agents that may be written to from here; default all that it lists."),
+          grants: z
+            .array(name)
+            .optional()
+            .describe("Agents here that it may write to; default all that are not private."),
         })
         .superRefine((peer, context) => {
           if (peer.connector === (peer.address === undefined)) return;
@@ -152,13 +197,32 @@ export const gatewayConfigSchema = z.strictObject({
         }),
     )
     .default({}),
-  notify_command: z.array(text).min(1).optional(),
-  log_level: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  client_tokens_file: text.optional(),
+  notify_command: z
+    .array(text)
+    .min(1)
+    .optional()
+    .describe("Program and arguments that are run when a prompt, a reply or an event waits for a person."),
+  log_level: z
+    .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
+    .default("info")
+    .describe("Least severe log level that is written."),
+  client_tokens_file: text
+    .optional()
+    .describe("File of hashed client tokens, from the home; default `client-tokens.yaml`."),
   tracing: z
     .strictObject({
-      endpoint: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).default(COLLECTOR),
-      sample_ratio: z.number().min(0).max(1).default(1),
+      endpoint: z
+        .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+        .default(COLLECTOR)
+        .describe("Address of a collector that takes OTLP traces over HTTP."),
+      sample_ratio: z
+        .number()
+        .min(0)
+        .max(1)
+        .default(1)
+        .describe(
+          "Share of the traces that begin here that are recorded; what a caller records is recorded in any case.",
+        ),
     })
     .optional(),
 });
