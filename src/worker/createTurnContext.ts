@@ -79,7 +79,7 @@ export function createTurnContext(parts: TurnContextParts): TurnContext {
     ask: (questions) => clarifications.ask(questions),
     sendDirectMessage: (message) => store.sendDirectMessage(message),
     getDelivery: (deliveryId) => store.getDelivery(deliveryId),
-    delegate: (task) => store.runChild(`child_${String((children += 1))}`, task, signal),
+    delegate: (task, callId) => store.runChild(`child_${String((children += 1))}`, task, { signal, callId }),
     traceModelCall: createModelCallReports(parts),
     reportUsage: parts.reportUsage,
     muteHeartbeats: (ms) => {

@@ -146,13 +146,19 @@ export class StoreClient {
   /**
    * Gives a task to a child turn and waits for its end, for as long as it takes; a lost stream is taken up again.
    * @param childId unique in the turn.
+   * @param from the turn's signal, and the tool call that gives the task
    * @throws RpcError with the reason of a refusal; the signal's reason.
    */
-  async runChild(childId: string, task: string, signal: AbortSignal): Promise<ChildEnded> {
+  async runChild(
+    childId: string,
+    task: string,
+    from: { readonly signal: AbortSignal; readonly callId: string | undefined },
+  ): Promise<ChildEnded> {
+    const trace = this.#traceOf(from.callId);
     const options = {
       clock: this.#clock,
-      signal: AbortSignal.any([signal, this.#signal]),
-      ...(this.#trace === undefined ? {} : { trace: this.#trace }),
+      signal: AbortSignal.any([from.signal, this.#signal]),
+      ...(trace === undefined ? {} : { trace }),
     };
     let deadline = this.#clock.monotonic() + this.#callMs;
     for (;;) {

@@ -13,8 +13,11 @@ export interface ToolCallRequest {
   readonly name: string;
   /** Arguments, JSON values. */
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Does the work and returns the result as text. What it throws becomes the result of a failed call. */
-  readonly run: (signal: AbortSignal) => Promise<string>;
+  /**
+   * Does the work and returns the result as text. What it throws becomes the result of a failed call. It is given the call's id, also
+   * where one was made.
+   */
+  readonly run: (signal: AbortSignal, callId: string) => Promise<string>;
 }
 
 /** How a tool call ended. */
@@ -59,7 +62,7 @@ export function createToolCaller(options: ToolCallerOptions): (request: ToolCall
     await emit({ event: { $case: "toolStarted", value: { toolCallId, name, ...shown } } });
     await hooks?.toolStarted({ callId: toolCallId, name, arguments: shown.arguments });
     const startedAt = clock.monotonic();
-    const { result, isError } = await outcomeOf(request.run, signal);
+    const { result, isError } = await outcomeOf(request.run, signal, id);
     const durationMs = Math.max(0, Math.round(clock.monotonic() - startedAt));
     const end = showResult(result, redact);
     await hooks?.toolCompleted({
@@ -79,9 +82,10 @@ export function createToolCaller(options: ToolCallerOptions): (request: ToolCall
 async function outcomeOf(
   run: ToolCallRequest["run"],
   signal: AbortSignal,
+  callId: string,
 ): Promise<{ readonly result: string; readonly isError: boolean }> {
   try {
-    return { result: await run(signal), isError: false };
+    return { result: await run(signal, callId), isError: false };
   } catch (error) {
     if (RpcError.is(error, "INTERNAL")) return { result: "The tool failed.", isError: true };
     return { result: error instanceof Error ? error.message : String(error), isError: true };

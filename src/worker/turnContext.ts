@@ -57,9 +57,10 @@ export interface TurnContext {
   getDelivery(deliveryId: string): Promise<Delivery>;
   /**
    * Gives a task to a child turn, which ends with this one at the latest, and waits for its end. A child that fails is no exception.
+   * @param callId the tool call that gives it; absent = none
    * @throws RpcError CHILD_LIMIT, CHILD_DEPTH; TURN_STOPPED where the turn is stopped meanwhile.
    */
-  delegate(task: string): Promise<ChildEnded>;
+  delegate(task: string, callId?: string): Promise<ChildEnded>;
   /** Begins the report of a request to a model, for the turn's trace; to be called before the request is sent. */
   traceModelCall(asked: AskedModel): ModelCallReport;
   /** Adds to what the turn used. */

@@ -189,6 +189,34 @@ test("one trace leads from a client through two gateways and a night in the queu
   for (const hidden of Object.values(HIDDEN)) expect(sent).not.toContain(hidden);
 });
 
+test("a child turn is below the tool call that gave its task, and a turn without a caller's trace begins one", async () => {
+  const own = await startCollector();
+  onTestFinished(() => own.close());
+  const home = writeHome({ config: { name: "family", tracing: { endpoint: own.endpoint } } });
+  onTestFinished(() => {
+    rmSync(home, { recursive: true, force: true });
+  });
+  const gateway = await use(home);
+  const run = gateway.client.run("echo", "!child a task");
+  expect(await run.outcome()).toMatchObject({ outcome: "COMPLETED" });
+  await own.until(
+    "the parent's turn is told",
+    (spans) => spans.filter(({ name }) => name === "talaria.turn").length === 2,
+  );
+  const { spans } = own;
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+  const paths = spans.filter(({ name }) => name === "invoke_agent echo").map((span) => pathTo(spans, span));
+  const parent = ["family talaria.gateway.v1.TurnService/RunTurn", "family talaria.turn", "family invoke_agent echo"];
+  expect(paths).toContainEqual(parent);
+  expect(paths).toContainEqual([
+    ...parent,
+    "family execute_tool delegate",
+    "family talaria.owner.v1.ExecutionStoreService/RunChild",
+    "family talaria.turn",
+    "family invoke_agent echo",
+  ]);
+});
+
 test("a collector that is down holds up neither a turn nor the end of the gateway", async () => {
   const endpoint = `http://127.0.0.1:${String(await unusedPort())}/v1/traces`;
   const gateway = await use(homeOf("lonely", { dave: {} }, { endpoint }));
@@ -221,7 +249,8 @@ function pathTo(spans: readonly CollectedSpan[], span: CollectedSpan): string[] 
     path.unshift(`${at.gateway} ${at.name}`);
     const { parentSpanId }: CollectedSpan = at;
     at = spans.find(({ spanId }) => spanId === parentSpanId);
-    if (at === undefined) path.unshift(parentSpanId === CLIENT ? `client ${CLIENT}` : `missing ${parentSpanId}`);
+    if (at === undefined && parentSpanId !== "")
+      path.unshift(parentSpanId === CLIENT ? `client ${CLIENT}` : `missing ${parentSpanId}`);
   }
   return path;
 }

@@ -38,19 +38,19 @@ export function delegateTool(context: DelegateContext): Tool | undefined {
       required: ["task"],
       additionalProperties: false,
     },
-    run: (args) => run(context, args),
+    run: (args, { callId }) => run(context, args, callId),
   };
 }
 
 /** @throws the reason of the stop where the turn is stopped meanwhile; what is no RpcError. */
-async function run(context: DelegateContext, args: unknown): Promise<string> {
+async function run(context: DelegateContext, args: unknown, callId: string): Promise<string> {
   const parsed = delegateArguments.safeParse(args);
   if (!parsed.success) {
     const error = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
     return JSON.stringify({ status: "refused", reason: "INVALID_FIELD", error, detail: NOT_STARTED });
   }
   try {
-    return endText(await context.delegate(parsed.data.task));
+    return endText(await context.delegate(parsed.data.task, callId));
   } catch (error) {
     context.signal.throwIfAborted();
     if (!(error instanceof RpcError)) throw error;

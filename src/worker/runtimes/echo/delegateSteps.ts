@@ -9,8 +9,8 @@ export async function runChildren({ context }: EchoTurn, tasks: readonly string[
       const { result, isError } = await context.callTool({
         name: "delegate",
         arguments: { task },
-        run: async (signal) => {
-          if (tool !== undefined) return tool.run({ task }, { callId: "", signal });
+        run: async (signal, callId) => {
+          if (tool !== undefined) return tool.run({ task }, { callId, signal });
           const { answer } = await context.delegate(task);
           return JSON.stringify({ status: "completed", answer });
         },
