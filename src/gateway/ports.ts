@@ -5,6 +5,7 @@ import type { PeerRegistry } from "../dm/pairing/peerRegistry.js";
 import type { Teammate } from "../gen/talaria/gateway/v1/agent_service.js";
 import type { Worker } from "../gen/talaria/gateway/v1/admin_service.js";
 import type { Turn } from "../gen/talaria/gateway/v1/turn_service.js";
+import type { TurnTimes } from "../owner/turn/phaseTimes.js";
 import type { Authenticate } from "../rpc/authentication.js";
 import type { ServiceImplementation } from "../rpc/harness/implementService.js";
 import type { PeerCredentials } from "../rpc/peerCredentials.js";
@@ -46,6 +47,8 @@ export interface OwnerRoom {
   workers(): readonly Worker[];
   /** Worker slots in use and idle pooled workers. */
   counts(): { readonly inUse: number; readonly pooled: number };
+  /** Calls `listener` with the times of each turn of which nothing is left. @returns a function that stops that. */
+  onTurnTimes(listener: (times: TurnTimes) => void): () => void;
   /** Ends what earlier epochs left behind; resolves before anything may be accepted. */
   recover(): Promise<void>;
   /** Begins to start queued inputs; called once the owner socket listens. */

@@ -42,6 +42,7 @@ import { recover } from "./recovery/recover.js";
 import { executionStoreService } from "./store/executionStoreService.js";
 import type { MessagePort } from "./store/messagePort.js";
 import { workspaceOf } from "./turn/bootstrapFrame.js";
+import type { TurnTimes } from "./turn/phaseTimes.js";
 import { persistently } from "./turn/persistently.js";
 import type { TurnListeners, TurnOffer, TurnParts } from "./turn/turnParts.js";
 import { TurnRun } from "./turn/turnRun.js";
@@ -112,6 +113,8 @@ export interface Owner {
   start(): void;
   /** Makes a pooled worker ready for an agent before its first turn; a failure is logged. */
   prepare(agent: string): void;
+  /** Calls `listener` with the times of each turn of which nothing is left. @returns a function that stops that. */
+  onTurnTimes(listener: (times: TurnTimes) => void): () => void;
   /** Takes no more inputs, lets running turns end for `graceMs` milliseconds, then stops them. */
   drain(graceMs: number): Promise<void>;
   /** Ends at once: workers are killed; turns whose outcomes cannot be stored are settled by the next start. */
@@ -123,6 +126,7 @@ export function createOwner(options: OwnerOptions): Owner {
   const { store, paths, budgets, clock, random, table, secrets, log, listeners, gate = OPEN_GATE } = options;
   const { tracer = passingTracer(random) } = options;
   const running = new Map<string, TurnRun>();
+  const timesListeners = new Set<(times: TurnTimes) => void>();
   let draining = false;
   let closing = false;
 
@@ -192,6 +196,8 @@ export function createOwner(options: OwnerOptions): Owner {
     if (closing) turn.stop(StopCause.STOP_CAUSE_DRAINING);
     try {
       await turn.run();
+      const times = turn.times.end();
+      for (const listener of timesListeners) listener(times);
     } finally {
       running.delete(executionId);
       gate.turnEnded(claim.claimed.agent);
@@ -245,6 +251,10 @@ export function createOwner(options: OwnerOptions): Owner {
       return draining;
     },
     sessionChanged,
+    onTurnTimes(listener) {
+      timesListeners.add(listener);
+      return () => void timesListeners.delete(listener);
+    },
     async recover() {
       await recover({
         store,

@@ -6,9 +6,11 @@ import { startGateway } from "../../src/gateway/gateway.js";
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
 import { SendDirectMessageRequest } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
 import { AdminServiceService } from "../../src/gen/talaria/gateway/v1/admin_service.js";
-import { RunTurnRequest, TurnServiceService } from "../../src/gen/talaria/gateway/v1/turn_service.js";
+import { RunTurnRequest, TurnPhase, TurnServiceService } from "../../src/gen/talaria/gateway/v1/turn_service.js";
 import { readStream } from "../../src/rpc/clients/readStream.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import { TurnClient } from "../kit/turnClient.js";
+import { waitFor } from "../kit/waitFor.js";
 import { temporaryHome, useClientOf } from "./useGateway.js";
 
 const CONFIG = "listeners: { metrics: { port: 0 } }\n";
@@ -74,6 +76,38 @@ test("what was counted adds up, and goes on after a restart", async () => {
   expect(page.get("talaria_turns_admitted_total")).toBe(3);
   expect(sumOf(page, "talaria_turns_ended_total") + sumOf(page, "talaria_turns")).toBe(3);
   expect(page.get("talaria_epoch")).toBe(2);
+});
+
+test("turns of any kind are counted once, by their end and in the phases that they came to", async () => {
+  const gateway = await useMeasured(temporaryHome(`${CONFIG}workers: { pool_size: 0, max: 4 }\n`));
+  const client = new TurnClient(gateway.addresses.clientSocket);
+  onTestFinished(() => {
+    client.close();
+  });
+  const texts = ["hello", "!fail PROVIDER_QUOTA spent", "!crash", "!child one | two", "!sleep 60000", "!usage 1 1"];
+  const runs = texts.map((text) => client.run("main", text));
+  const stopped = runs[4];
+  await stopped?.reached(TurnPhase.TURN_PHASE_RUNNING);
+  const behind = client.say((await stopped?.next("inputQueued"))?.turn?.sessionId ?? "", "never starts");
+  await client.cancelInput((await behind.next("inputQueued")).turn?.inputId ?? "");
+  await client.stop((await stopped?.started()) ?? "");
+  await Promise.all([...runs, behind].map((run) => run.outcome()));
+
+  const phase = (page: ReadonlyMap<string, number>, name: string): number =>
+    page.get(`talaria_turn_phase_duration_seconds_count{phase="${name}"}`) ?? 0;
+  // Six turns and two children have started; a turn is timed when nothing of it is left.
+  const page = await waitFor("every turn is timed", async () => {
+    const state = await scrape(gateway);
+    return phase(state, "queued") === 8
+      ? { found: state }
+      : { state: [...state].filter(([name]) => name.includes("turn")) };
+  });
+  expect(["launch", "adopt", "running", "settle"].map((name) => phase(page, name))).toEqual([8, 8, 8, 8]);
+  expect(page.get("talaria_turns_admitted_total")).toBe(9);
+  expect(sumOf(page, "talaria_turns_ended_total")).toBe(9);
+  expect(sumOf(page, "talaria_turns")).toBe(0);
+  expect(page.get('talaria_turns_ended_total{outcome="cancelled",reason=""}')).toBe(1);
+  expect(page.get('talaria_turns_ended_total{outcome="interrupted",reason="TURN_STOPPED"}')).toBe(1);
 });
 
 test("calls are counted by method and status; one that nobody serves makes no series", async () => {

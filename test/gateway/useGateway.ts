@@ -41,6 +41,7 @@ export function idleRooms(calls: string[] = []): GatewayRooms {
       },
       workers: () => [],
       counts: () => ({ inUse: 0, pooled: 0 }),
+      onTurnTimes: () => () => undefined,
       recover: note("owner.recover"),
       start: () => {
         calls.push("owner.start");

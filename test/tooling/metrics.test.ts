@@ -9,6 +9,7 @@ import { processMetrics } from "../../src/gateway/metrics/processMetrics.js";
 import { rpcMetrics } from "../../src/gateway/metrics/rpcMetrics.js";
 import { storeMetrics } from "../../src/gateway/metrics/storeMetrics.js";
 import { traceMetrics } from "../../src/gateway/metrics/traceMetrics.js";
+import { turnMetrics } from "../../src/gateway/metrics/turnMetrics.js";
 import type { Reader } from "../../src/store/reader.js";
 import type { Writer } from "../../src/store/writer.js";
 
@@ -25,11 +26,13 @@ beforeAll(async () => {
   const clock = systemClock;
   rpcMetrics(registry, clock);
   storeMetrics(registry, { onCommit: () => () => undefined } as unknown as Writer);
+  turnMetrics(registry, { onTurnTimes: () => () => undefined });
   homeMetrics(registry, {
     reader: {} as unknown as Reader,
     rooms: {} as unknown as GatewayRooms,
     clock,
     workersMax: 1,
+    agentsPaused: () => 0,
   });
   processMetrics(registry, { clock, epoch: 1, loopDelay: { p99Ms: () => 0 } });
   traceMetrics(registry, undefined);

@@ -8,6 +8,7 @@ import { processMetrics } from "./processMetrics.js";
 import { rpcMetrics } from "./rpcMetrics.js";
 import { storeMetrics } from "./storeMetrics.js";
 import { traceMetrics } from "./traceMetrics.js";
+import { turnMetrics } from "./turnMetrics.js";
 
 /** Everything that a gateway measures, on one page. */
 export interface Metrics extends MetricsSource {
@@ -19,11 +20,18 @@ export interface Metrics extends MetricsSource {
 
 /** Measures from here on. */
 export function createMetrics(context: GatewayContext, rooms: GatewayRooms): Metrics {
-  const { store, clock, config, loopDelay, spanCounts } = context;
+  const { store, clock, config, loopDelay, spanCounts, spending } = context;
   const registry = new Registry();
   const readProcess = processMetrics(registry, { clock, epoch: store.epoch, loopDelay });
-  const stop = storeMetrics(registry, store.writer);
-  const readHome = homeMetrics(registry, { reader: store.reader, rooms, clock, workersMax: config.workers.max });
+  const stopStore = storeMetrics(registry, store.writer);
+  const stopTurns = turnMetrics(registry, rooms.owner);
+  const readHome = homeMetrics(registry, {
+    reader: store.reader,
+    rooms,
+    clock,
+    workersMax: config.workers.max,
+    agentsPaused: () => spending.pauses().length,
+  });
   const readTraces = traceMetrics(registry, spanCounts);
   return {
     contentType: registry.contentType,
@@ -34,6 +42,9 @@ export function createMetrics(context: GatewayContext, rooms: GatewayRooms): Met
       return registry.metrics();
     },
     observe: rpcMetrics(registry, clock),
-    stop,
+    stop() {
+      stopStore();
+      stopTurns();
+    },
   };
 }

@@ -17,6 +17,8 @@ export interface HomeMetricsParts {
   readonly clock: Clock;
   /** Turns that may run at once. */
   readonly workersMax: number;
+  /** Agents that are paused because their budget of the day is reached. */
+  readonly agentsPaused: () => number;
 }
 
 /** A breaker as a number that rises with the trouble. */
@@ -31,7 +33,8 @@ const BREAKERS: Readonly<Partial<Record<BreakerState, number>>> = {
  * the facts they count, so they go on over restarts, and `accepted` is the sum of the states at every sample.
  * @returns a function that reads them all in one state of the store; call it before each scrape.
  */
-export function homeMetrics(registry: Registry, { reader, rooms, clock, workersMax }: HomeMetricsParts): () => void {
+export function homeMetrics(registry: Registry, parts: HomeMetricsParts): () => void {
+  const { reader, rooms, clock, workersMax, agentsPaused } = parts;
   const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]): Counter<Label> =>
     new Counter({ name, help, labelNames, registers });
@@ -49,6 +52,7 @@ export function homeMetrics(registry: Registry, { reader, rooms, clock, workersM
   const slots = gauge("talaria_worker_slots", "Turns that may run at once.");
   const prompts = gauge("talaria_prompts_open", "Prompts that wait for an answer.");
   const paused = gauge("talaria_sessions_paused", "Sessions paused behind an unknown outcome.");
+  const agents = gauge("talaria_agents_paused", "Agents paused because their budget of the day is reached.");
   const accepted = counter("talaria_deliveries_accepted_total", "Messages ever accepted; the sum of all states.");
   const deliveries = gauge("talaria_deliveries", "Messages by state, forgotten ones included.", "state");
   const bodies = gauge("talaria_delivery_body_bytes", "Bytes of message bodies that are kept.");
@@ -81,6 +85,7 @@ export function homeMetrics(registry: Registry, { reader, rooms, clock, workersM
     workers.set({ state: "pooled" }, pooled);
     prompts.set(counts.openPrompts);
     paused.set(counts.pausedSessions);
+    agents.set(agentsPaused());
     accepted.inc(totals.accepted);
     for (const state of DELIVERY_STATES) deliveries.set({ state }, totals.states[state]);
     bodies.set(totals.bodyBytes);

@@ -112,6 +112,7 @@ export function createOwnerRoom(
           ),
         ),
       counts: () => owner.counts(),
+      onTurnTimes: (listener) => owner.onTurnTimes(listener),
       recover: () => owner.recover(),
       start: () => {
         owner.start();

@@ -27,10 +27,12 @@ import { announceEnd } from "./announceEnd.js";
 import { assignTurn } from "./assignTurn.js";
 import { childCause } from "./childCause.js";
 import { exitError, lossError, saysNothing, workerError } from "./lossError.js";
+import { leftBadly } from "./leftBadly.js";
 import { lossOutcome } from "./lossOutcome.js";
 import { OpenTools } from "./openTools.js";
 import { overMemory } from "./overMemory.js";
 import { persistently } from "./persistently.js";
+import { PhaseTimes } from "./phaseTimes.js";
 import { type LatchedStop, latchStop } from "./latchStop.js";
 import { settleLoss } from "./settleLoss.js";
 import { eventsUpdate } from "./shownEvents.js";
@@ -65,10 +67,8 @@ export class TurnRun {
   readonly desk: PromptDesk;
   readonly children: ChildDesk;
   readonly runningText = new RunningText();
-  /**
-   * Resolves once a Stop cannot be forgotten: at once where the worker runs, else when the turn's outcome is stored, since the next start
-   * runs an input of which nothing had started. False where the store was closed before.
-   */
+  readonly times: PhaseTimes;
+  /** Resolves once no later start can run a stopped turn; false where the store was closed before its outcome was stored. */
   stopKept = Promise.resolve(true);
   readonly #parts: TurnParts;
   readonly #program: WorkerProgram;
@@ -93,6 +93,7 @@ export class TurnRun {
     this.#parts = parts;
     this.#program = program;
     this.claimed = claimed;
+    this.times = new PhaseTimes(parts.clock, claimed.input);
     this.fence = { executionId, epoch: parts.store.epoch, generation: claimed.generation };
     this.#trace = new TurnTrace(parts, executionId, claimed);
     this.#slot = slot;
@@ -188,6 +189,7 @@ export class TurnRun {
         this.#watch?.stop();
         this.#watch = undefined;
         this.#phase = "spawned";
+        this.times.enter("spawned");
       },
       ended: (launch, error) => {
         this.#streamEnded(launch, error);
@@ -320,15 +322,9 @@ export class TurnRun {
     // It said that it has finished: it has its time to leave, and how it leaves is part of that.
     void launch.exited.then((exit) => {
       if (this.#phase === "finishing" && exit.code === 0) this.#move("leave", "exit");
-      else if (this.#phase === "finishing") this.#leftBadly(exitError(exit));
+      else if (this.#phase === "finishing") leftBadly(this.#parts, this.#log, this.claimed, exitError(exit));
       this.#over.resolve();
     });
-  }
-
-  /** The outcome stands; a worker that fails after it is a worker to be looked at. */
-  #leftBadly(error: RpcError): void {
-    this.#log.warn({ err: error }, "a worker failed after its turn had finished");
-    this.#parts.listeners.workerTrouble(this.claimed.agent, error);
   }
 
   /** Settles a turn that gave no result; the first settlement stands. False where it could not be stored. */
@@ -350,6 +346,7 @@ export class TurnRun {
     });
     this.#log.warn({ reason: error.reason, outcome, phase: this.#phase, err: error }, "turn ended without a result");
     this.#phase = outcome === "interrupted" ? "interrupted" : "lost";
+    this.times.enter(this.#phase);
     const loss = { executionId: this.fence.executionId, outcome, error, stopped: this.#stop !== undefined };
     const settled = await settleLoss(this.#parts, this.#log, loss);
     if (settled !== undefined) this.#settled();
@@ -393,6 +390,7 @@ export class TurnRun {
     if (next === undefined) throw reasonError("FRAME_OUT_OF_PHASE", { frame, phase: this.#phase });
     const shown = phaseOnWire(this.#phase);
     this.#phase = next;
+    this.times.enter(next);
     if (phaseOnWire(next) === shown) return;
     const value = { executionId: this.fence.executionId, phase: phaseOnWire(next) };
     this.#parts.hub.publish(this.#sessionId, { $case: "phaseChanged", value });
