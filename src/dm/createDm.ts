@@ -126,7 +126,8 @@ export function createDm(options: DmOptions): Dm {
   const connectors = connectorsOf(peers);
   const rosters = createRelayRosters(connectors, clock);
   const relays = (): readonly RelayNamespace[] => rosters.namespaces();
-  const door = createDoor({ ...shared, gateway, enabled, connectors, relays, isDraining: () => draining });
+  const rosterOf = (peer: string): PeerRoster | undefined => peerRosters.get(peer);
+  const door = createDoor({ ...shared, gateway, enabled, connectors, relays, rosterOf, isDraining: () => draining });
   const peerTransport = createPeerTransport({ ...shared, identity, connectPeer, rosters: peerRosters });
   const relayTransport = createRelayTransport({ ...shared, identity, connectors, rosters, door });
   transports.push(peerTransport, relayTransport);
@@ -159,7 +160,7 @@ export function createDm(options: DmOptions): Dm {
     workerMessages: createWorkerMessages({ ...shared, door }),
     registry,
     relays,
-    rosterOf: (peer) => peerRosters.get(peer),
+    rosterOf,
     wayTo: (name) => peerTransport.wayTo(name) ?? relayTransport.wayTo(name),
     onDeliveriesChanged,
     async start() {

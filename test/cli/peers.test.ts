@@ -1,5 +1,8 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 
+import { waitFor } from "../kit/waitFor.js";
 import { serve, talaria, temporaryHome } from "./useTalaria.js";
 
 const config = (name: string): string => `name: ${name}\nlisteners: { peers: { host: 127.0.0.1, port: 0 } }\n`;
@@ -40,6 +43,31 @@ test("DM103 two gateways pair by an invite, exchange messages, and part by a rev
   expect((await north("peers", "revoke", "nobody")).code).toBe(66);
   const again = await talaria("--home", temporaryHome(), "peers");
   expect(again.code).toBe(69);
+});
+
+test("DM-R33 an agent of a peer is reached by the friendly name that its roster shows", async () => {
+  const home = temporaryHome(config("north"));
+  for (const [name, more] of [
+    ["main", "main: true\n"],
+    ["scribe", "title: Night Scribe\n"],
+  ] as const) {
+    mkdirSync(join(home, "agents", name), { recursive: true });
+    writeFileSync(join(home, "agents", name, "agent.yaml"), `runtime: echo\n${more}`);
+  }
+  const [{ home: north }, { home: south }] = await Promise.all([serve(home), serve(temporaryHome(config("south")))]);
+  const code = (await talaria("--home", north, "peers", "invite")).stdout.trim();
+  expect((await talaria("--home", south, "peers", "join", code)).code).toBe(0);
+  await waitFor("the roster is read", async () => {
+    const { stdout } = await talaria("--home", south, "peers");
+    return stdout.includes("scribe") ? { found: true } : { state: stdout };
+  });
+  const at = (target: string) => talaria("--home", south, "--json", "dm", "send", target, "Evening", "--wait");
+  for (const target of ["north/night-scribe", "north/Night Scribe"]) {
+    const sent = await at(target);
+    expect(sent).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(sent.stdout)).toMatchObject({ recipient: { gateway: "north", agent: "scribe" } });
+  }
+  expect((await at("north/Day Scribe")).code).toBe(66);
 });
 
 test("a used, a mistyped and a stranger's text are told apart", async () => {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import type { AgentEntry, PeerEntry } from "../ports/directory.js";
+import type { RelayRow } from "../relay/relayRow.js";
 import { localAddress, peerAddress } from "./addressForms.js";
 import { aliasForms } from "./aliasForms.js";
 import { MAIN, resolveTarget, type Neighbourhood } from "./resolveTarget.js";
@@ -32,6 +33,9 @@ describe("the grammar", () => {
     ["agent:Bob", { kind: "local", name: "bob" }],
     ["agent:", { kind: "invalid" }],
     ["south/Bob", { kind: "peerAgent", peer: "south", agent: "Bob" }],
+    ["south/Code Reviewer", { kind: "peerAgent", peer: "south", agent: "Code Reviewer" }],
+    ["south/", { kind: "invalid" }],
+    ["south/ bob", { kind: "invalid" }],
     ["South/bob", { kind: "invalid" }],
     ["a/b/c", { kind: "invalid" }],
     ["bob@laptop", { kind: "connection", handle: "bob", connection: "laptop" }],
@@ -99,6 +103,70 @@ describe("a resolution", () => {
     ["bob@laptop", "unknown"],
   ])("of %j is %s", (typed, expected) => {
     expect(meaning(typed)).toBe(expected);
+  });
+});
+
+describe("a friendly name of a peer's agent", () => {
+  const row = (name: string, title: string, main = false): RelayRow => ({
+    name,
+    handle: main ? MAIN : name,
+    title,
+    description: "",
+    liveness: "online",
+    main,
+  });
+  const rows = [
+    row("ann", "The Boss", true),
+    row("bob", "Code Reviewer"),
+    row("cat", "Twin"),
+    row("dan", "TWIN"),
+    row("eve", "bob"),
+    row("fay", "Night Scribe"),
+  ];
+  const meaning = (typed: string, entry: PeerEntry = peer("south"), known: readonly RelayRow[] = rows) => {
+    const rosterOf = (name: string) => (name === "south" ? { rows: known } : undefined);
+    const resolution = resolveTarget(parseTarget(typed), { agents: [], peers: [entry, peer("west")], rosterOf });
+    if (resolution.kind === "peer") return `${resolution.peer.name}/${resolution.agent}`;
+    return resolution.kind === "ambiguous" ? `ambiguous ${resolution.forms.join(" ")}` : resolution.kind;
+  };
+
+  test.each([
+    ["south/code-reviewer", "south/bob"],
+    ["south/codereviewer", "south/bob"],
+    ["@south/Code Reviewer", "south/bob"],
+    ["south/the-boss", "south/main"],
+    ["south/Main", "south/main"],
+    // A name goes before a friendly name.
+    ["south/bob", "south/bob"],
+    ["south/Twin", "ambiguous south/cat south/dan"],
+    ["south/cat", "south/cat"],
+    // The peer may have got an agent since it said what it has.
+    ["south/gil", "south/gil"],
+    ["south/Nobody There", "unknown"],
+    // Nothing is known of this one.
+    ["west/code-reviewer", "west/code-reviewer"],
+    ["west/Code Reviewer", "unknown"],
+  ])("%j means %s", (typed, expected) => {
+    expect(meaning(typed)).toBe(expected);
+  });
+
+  test("reaches no agent that may not be written to", () => {
+    const some = peer("south", ["fay", "code-reviewer"]);
+    expect(meaning("south/night-scribe", some)).toBe("south/fay");
+    expect(meaning("south/codereviewer", some)).toBe("unknown");
+    // It is allowed under this very name.
+    expect(meaning("south/code-reviewer", some)).toBe("south/code-reviewer");
+    expect(meaning("south/the boss", some)).toBe("south/main");
+    expect(meaning("south/gil", some)).toBe("unknown");
+  });
+
+  test("that is printed as a form means the agent that it was printed for", () => {
+    for (const { name, main } of rows) {
+      const agentName = main ? MAIN : name;
+      expect(meaning(peerAddress(peer("south"), agentName, { agents: [], peers: [peer("south")] }))).toBe(
+        `south/${agentName}`,
+      );
+    }
   });
 });
 

@@ -12,3 +12,12 @@ export function aliasForms(title: string): readonly string[] {
   const collapsed = lower.replace(/[^a-z0-9_-]+/g, "");
   return [...new Set([slug, collapsed])].filter((form) => FORM.test(form) && !RESERVED.has(form));
 }
+
+/** Those whose friendly name answers to a word. */
+export function bearersOf<Named extends { readonly title: string }>(
+  word: string,
+  all: readonly Named[],
+): readonly Named[] {
+  const wanted = new Set(aliasForms(word));
+  return all.filter(({ title }) => aliasForms(title).some((form) => wanted.has(form)));
+}

@@ -1,6 +1,6 @@
 import type { RelayNamespace } from "../relay/relayRosters.js";
 import type { RelayRow } from "../relay/relayRow.js";
-import { aliasForms } from "./aliasForms.js";
+import { bearersOf } from "./aliasForms.js";
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
@@ -44,6 +44,5 @@ function rowsOf(word: string, rows: readonly RelayRow[]): readonly RelayRow[] {
   if (named.length > 0) return named;
   const handled = rows.filter(({ handle }) => handle === word);
   if (handled.length > 0) return handled;
-  const wanted = new Set(aliasForms(word));
-  return rows.filter(({ title }) => aliasForms(title).some((form) => wanted.has(form)));
+  return bearersOf(word, rows);
 }

@@ -1,9 +1,12 @@
 import { assertNever } from "../../base/assertNever.js";
 import type { AgentEntry, PeerEntry } from "../ports/directory.js";
 import type { RelayNamespace } from "../relay/relayRosters.js";
-import { aliasForms } from "./aliasForms.js";
+import type { RelayRow } from "../relay/relayRow.js";
+import { bearersOf } from "./aliasForms.js";
 import { resolveRelay, type RelayResolution } from "./resolveRelay.js";
 import type { ParsedTarget } from "./targetGrammar.js";
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 /** Word that names a gateway's main agent. */
 export const MAIN = "main";
@@ -16,6 +19,8 @@ export interface Neighbourhood {
   readonly peers: readonly PeerEntry[];
   /** Agents behind connectors; absent = none can be reached. */
   readonly relays?: readonly RelayNamespace[];
+  /** What a peer has said of its agents, for their friendly names; absent = nothing is known. Asked only where it matters. */
+  readonly rosterOf?: (peer: string) => { readonly rows: readonly RelayRow[] } | undefined;
 }
 
 /** Whom a target means. */
@@ -29,7 +34,10 @@ export type Resolution =
   | { readonly kind: "ambiguous"; readonly forms: readonly string[] };
 
 /** Finds out whom a target means; where several fit, nobody is chosen. Pure. Source: DESIGN section 5, dm reference 1.4. */
-export function resolveTarget(target: ParsedTarget, { agents, peers, relays = [] }: Neighbourhood): Resolution {
+export function resolveTarget(
+  target: ParsedTarget,
+  { agents, peers, relays = [], rosterOf }: Neighbourhood,
+): Resolution {
   const visible = agents.filter((agent) => !agent.private);
   switch (target.kind) {
     case "empty":
@@ -45,7 +53,7 @@ export function resolveTarget(target: ParsedTarget, { agents, peers, relays = []
     case "peerAgent": {
       const peer = peers.find(({ name }) => name === target.peer);
       if (peer === undefined) return { kind: "unknownPeer", peer: target.peer };
-      return peerAgent(peer, target.agent.toLowerCase());
+      return peerAgent(peer, target.agent.toLowerCase(), rosterOf);
     }
     case "bare":
       return resolveBare(target.text, visible, peers);
@@ -73,15 +81,25 @@ function resolveBare(text: string, visible: readonly AgentEntry[], peers: readon
 function localsOf(word: string, visible: readonly AgentEntry[]): readonly AgentEntry[] {
   const exact = visible.filter((agent) => agent.name === word || (word === MAIN && agent.main));
   if (exact.length > 0) return exact;
-  const wanted = new Set(aliasForms(word));
-  return visible.filter((agent) => aliasForms(agent.title).some((form) => wanted.has(form)));
+  return bearersOf(word, visible);
 }
 
 function localByName(name: string, visible: readonly AgentEntry[]): AgentEntry | undefined {
   return visible.find((agent) => agent.name === name) ?? (name === MAIN ? visible.find(({ main }) => main) : undefined);
 }
 
-function peerAgent(peer: PeerEntry, agent: string): Resolution {
-  if (peer.agents !== undefined && agent !== MAIN && !peer.agents.includes(agent)) return { kind: "unknown" };
-  return { kind: "peer", peer, agent };
+/**
+ * An agent of a peer: by its name, which the peer may have though its roster does not hold it yet, else by a friendly name that one
+ * agent of the roster bears. A name goes before a friendly name.
+ */
+function peerAgent(peer: PeerEntry, word: string, rosterOf?: Neighbourhood["rosterOf"]): Resolution {
+  const named = NAME.test(word);
+  if (word === MAIN || (named && peer.agents?.includes(word) === true)) return { kind: "peer", peer, agent: word };
+  const rows = rosterOf?.(peer.name)?.rows.filter((row) => row.main || peer.agents?.includes(row.name) !== false) ?? [];
+  const [first, ...others] = rows.some(({ name }) => name === word) ? [] : bearersOf(word, rows);
+  if (first !== undefined) {
+    if (others.length === 0) return { kind: "peer", peer, agent: first.main ? MAIN : first.name };
+    return { kind: "ambiguous", forms: [first, ...others].map(({ name }) => `${peer.name}/${name}`) };
+  }
+  return named && peer.agents === undefined ? { kind: "peer", peer, agent: word } : { kind: "unknown" };
 }

@@ -4,7 +4,7 @@ export type ParsedTarget =
   | { readonly kind: "empty" }
   /** `agent:<name>`: an agent of this gateway, whatever else bears the name. */
   | { readonly kind: "local"; readonly name: string }
-  /** `<peer>/<agent>`. */
+  /** `<peer>/<agent>`, where the agent may be meant by a friendly name. */
   | { readonly kind: "peerAgent"; readonly peer: string; readonly agent: string }
   /** `<handle>@<connection>`. */
   | { readonly kind: "connection"; readonly handle: string; readonly connection: string }
@@ -15,7 +15,7 @@ export type ParsedTarget =
 
 const LOCAL_PREFIX = "agent:";
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
-const PEER_AGENT = /^([a-z0-9][a-z0-9_-]{0,63})\/([a-zA-Z0-9][a-zA-Z0-9_-]{0,63})$/;
+const PEER_AGENT = /^([a-z0-9][a-z0-9_-]{0,63})\/([^/@\s][^/@]*)$/;
 const LONGEST_TARGET = 200;
 
 /**

@@ -44,6 +44,8 @@ export interface DoorOptions {
   readonly connectors: ConnectorDirectory;
   /** Agents behind connectors, as they are at the time of the call. */
   readonly relays: () => readonly RelayNamespace[];
+  /** What a peer has said of its agents, for their friendly names; absent = nothing is known. */
+  readonly rosterOf?: Neighbourhood["rosterOf"];
   /** Whether the gateway is going down; then nothing is admitted. */
   readonly isDraining: () => boolean;
 }
@@ -130,8 +132,13 @@ function attempt<T>(run: () => T): T | { readonly refused: RpcError } {
   }
 }
 
-function neighbourhoodOf({ agents, peers, relays }: DoorOptions): Neighbourhood {
-  return { agents: agents.list(), peers: peers.list(), relays: relays() };
+function neighbourhoodOf({ agents, peers, relays, rosterOf }: DoorOptions): Neighbourhood {
+  return {
+    agents: agents.list(),
+    peers: peers.list(),
+    relays: relays(),
+    ...(rosterOf === undefined ? {} : { rosterOf }),
+  };
 }
 
 /**
