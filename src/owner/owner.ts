@@ -188,6 +188,7 @@ export function createOwner(options: OwnerOptions): Owner {
       store.writer.execute(claimInput, { sessionId, executionId, epoch: store.epoch, now: clock.now() }),
     );
     parts.listeners.effects(claim.effects);
+    if (claim.kind === "waits") wakeAt(sessionId, claim.until);
     if (claim.kind !== "claimed") return "nothing";
     const { program } = options;
     const turn = new TurnRun({ parts, program, slot, executionId, claimed: claim.claimed, runTurn });
@@ -216,6 +217,19 @@ export function createOwner(options: OwnerOptions): Owner {
   });
   const wake = (sessionIds: readonly string[]): void => {
     for (const sessionId of sessionIds) scheduler.wake(sessionId);
+  };
+  const delayed = new Map<string, () => void>();
+  const wakeAt = (sessionId: string, at: number): void => {
+    delayed.get(sessionId)?.();
+    const cancel = clock.after(Math.max(0, at - clock.now()), () => {
+      delayed.delete(sessionId);
+      scheduler.wake(sessionId);
+    });
+    delayed.set(sessionId, cancel);
+  };
+  const cancelDelayed = (): void => {
+    for (const cancel of delayed.values()) cancel();
+    delayed.clear();
   };
   const sessionChanged = (sessionId: string): void => {
     const session = findSession(store.reader, sessionId);
@@ -286,6 +300,7 @@ export function createOwner(options: OwnerOptions): Owner {
     },
     async drain(graceMs) {
       draining = true;
+      cancelDelayed();
       scheduler.close();
       const stopAt = clock.now() + graceMs;
       for (const one of running.values()) one.announceDrain(stopAt);
@@ -297,6 +312,7 @@ export function createOwner(options: OwnerOptions): Owner {
     async close() {
       draining = true;
       closing = true;
+      cancelDelayed();
       scheduler.close();
       // What does not run yet has done nothing and is told so; what runs loses its worker.
       for (const one of running.values()) if (one.phase !== "running") one.stop(StopCause.STOP_CAUSE_DRAINING);

@@ -3,10 +3,14 @@ import { expect, test } from "vitest";
 import type { Delivery } from "../../src/gen/talaria/dm/v1/delivery.js";
 import { RetryMode } from "../../src/gen/talaria/owner/v1/owner_service.js";
 import { Reason } from "../../src/gen/talaria/reason/v1/reason.js";
+import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
+import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
+import { fromTimestamp, toTimestamp } from "../../src/rpc/wire/times.js";
+import { waitFor } from "../kit/waitFor.js";
 import { reasonOfNumber } from "../../src/rpc/reasons.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
-import { ended, send, stateName } from "../dm/calls.js";
+import { ended, get, send, stateName } from "../dm/calls.js";
 
 const workers = useForeignWorkers();
 const gateway = useTestGateway({
@@ -127,6 +131,64 @@ test("DM077 a retry is told to the worker, with how it goes on", async () => {
   expect((await ended(client, delivery.deliveryId)).reply?.text).toBe("shorter");
 });
 
+/** Lets a message's first turn end on a rate limit that resets at a time. @returns the message's id */
+async function meetLimit(resetsAt: number): Promise<string> {
+  const { client } = gateway().client;
+  const { delivery } = await send(client, { target: "foreign", body: "limited" });
+  const worker = await workers.next();
+  await worker.running();
+  worker.result({
+    finalResponse: "",
+    failed: true,
+    failureReason: Reason.REASON_PROVIDER_RATE_LIMIT,
+    failureRetryable: true,
+    failureResetsAt: toTimestamp(resetsAt),
+    error: "too many requests",
+  });
+  await worker.leave();
+  return delivery.deliveryId;
+}
+
+test("DM076 OC-1 a turn that met a limit is run again when it has reset, and not before", async () => {
+  const { client } = gateway().client;
+  const resetsAt = Date.now() + 1_500;
+  const deliveryId = await meetLimit(resetsAt);
+  const again = await workers.next();
+  expect(Date.now()).toBeGreaterThanOrEqual(resetsAt);
+  await again.running();
+  expect((await get(client, deliveryId)).nextAttemptAt).toBeUndefined();
+  again.result({ finalResponse: "in time" });
+  await again.leave();
+  expect((await ended(client, deliveryId)).reply?.text).toBe("in time");
+});
+
+test("a message that waits for a limit can be withdrawn, and later mail flows", async () => {
+  const { client } = gateway().client;
+  const resetsAt = Date.now() + 50_000;
+  const deliveryId = await meetLimit(resetsAt);
+  const waiting = await waitFor("it waits for the limit", async () => {
+    const delivery = await get(client, deliveryId);
+    return delivery.nextAttemptAt === undefined ? { state: stateName(delivery) } : { found: delivery };
+  });
+  expect([stateName(waiting), fromTimestamp(waiting.nextAttemptAt)]).toEqual(["CLAIMED", resetsAt]);
+  const later = (await send(client, { target: "foreign", body: "later" })).delivery;
+  await unaryCall(client, DirectMessageServiceService.cancelDelivery, { requestId: "withdraw", deliveryId });
+  expect(stateName(await ended(client, deliveryId))).toBe("CANCELLED");
+  const worker = await workers.next();
+  expect((await worker.running()).input?.text).toBe("later");
+  worker.result({ finalResponse: "flows" });
+  await worker.leave();
+  expect((await ended(client, later.deliveryId)).reply?.text).toBe("flows");
+});
+
+test("a limit that resets too late ends the message with its reason and says when", async () => {
+  const resetsAt = Date.now() + 600_000;
+  const end = await ended(gateway().client.client, await meetLimit(resetsAt));
+  expect([stateName(end), failureOf(end)]).toEqual(["FAILED", "PROVIDER_RATE_LIMIT"]);
+  expect(fromTimestamp(end.failure?.resetsAt)).toBe(resetsAt);
+  expect(executionsOf(end)).toHaveLength(1);
+});
+
 test("a stop is the sender's or an operator's word: what fails after it is not run again", async () => {
   const { client } = gateway().client;
   const { delivery } = await send(client, { target: "foreign", body: "stop me" });
@@ -172,5 +234,6 @@ test("the totals hold while turns are run again", () => {
   );
   const open = gateway().rows<{ state: string }>("SELECT state FROM inputs WHERE state <> 'ended'");
   expect(open).toEqual([]);
-  expect(totals).toEqual([expect.objectContaining({ started: totals[0]?.ended, admitted: totals[0]?.ended })]);
+  const [{ admitted, started, ended: over, unstarted } = { admitted: 0, started: 0, ended: 0, unstarted: 0 }] = totals;
+  expect([over, started + unstarted]).toEqual([admitted, admitted]);
 });

@@ -42,6 +42,12 @@ function cancel(tx: Tx, { deliveryId, inFlight, now }: CancelRequest): Cancellat
     return { kind: "started", delivery };
   }
   const effects = noEffects();
+  // What waited behind the retry of a message that met a limit need not wait with it.
+  if (delivery.inputId !== undefined) effects.wake.push(sessionOf(tx, delivery.inputId));
   const moved = moveDelivery(tx, delivery, "cancel", { now, failure: CANCELLED_BY_SENDER }, effects);
   return moved === undefined ? { kind: "ended", delivery } : { kind: "cancelled", delivery: moved, effects };
+}
+
+function sessionOf(tx: Tx, inputId: string): string {
+  return tx.get<{ id: string }>("SELECT session_id AS id FROM inputs WHERE input_id = ?", inputId)?.id ?? "";
 }

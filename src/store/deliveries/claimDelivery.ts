@@ -16,11 +16,12 @@ export interface ClaimRequest {
 }
 
 /** What came of a claim: see {@link claimDelivery}. */
-export interface ClaimVerdict {
-  readonly kind: "claimed" | "expired" | "gone";
-  /** Set where the turn that starts is the retry of one that failed. */
-  readonly retry?: StoredRetry;
-}
+export type ClaimVerdict =
+  /** With `retry` where the turn that starts is the retry of one that failed. */
+  | { readonly kind: "claimed"; readonly retry?: StoredRetry }
+  | { readonly kind: "expired" | "gone" }
+  /** With when it may be claimed, epoch milliseconds. */
+  | { readonly kind: "waits"; readonly until: number };
 
 /**
  * Says that a turn is about to start, in the transaction that starts it.
@@ -28,6 +29,7 @@ export interface ClaimVerdict {
  *   started nothing, or as the retry of one that failed.
  * - `expired`: its time has run out; it has ended and its sender is told. Skip the input.
  * - `gone`: it has ended otherwise. Skip the input.
+ * - `waits`: it is to be run again once a limit has reset. Leave the input where it is.
  */
 export function claimDelivery(tx: Tx, request: ClaimRequest): ClaimVerdict {
   const { deliveryId, executionId, now, effects = noEffects() } = request;
@@ -39,9 +41,12 @@ export function claimDelivery(tx: Tx, request: ClaimRequest): ClaimVerdict {
       moveDelivery(tx, delivery, "fail", { now, failure: lastError ?? MESSAGE_EXPIRED }, effects);
       return { kind: "gone" };
     }
+    if (retry !== undefined && delivery.nextAttemptAt !== undefined && now < delivery.nextAttemptAt) {
+      return { kind: "waits", until: delivery.nextAttemptAt };
+    }
     if (delivery.executionId !== executionId) {
       tx.run(
-        "UPDATE deliveries SET execution_id = ?, revision = revision + 1, updated_at = ? WHERE sequence = ?",
+        "UPDATE deliveries SET execution_id = ?, next_attempt_at = NULL, revision = revision + 1, updated_at = ? WHERE sequence = ?",
         executionId,
         now,
         delivery.sequence,

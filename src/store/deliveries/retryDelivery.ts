@@ -3,7 +3,7 @@ import type { Tx } from "../sql.js";
 import { putInputBack } from "../turns/putInputBack.js";
 import type { DeliveryEffects } from "./deliveryEffects.js";
 import { noEffects } from "./deliveryEffects.js";
-import { retryOf, type EndedTurn, type RetryMode } from "./turnRetry.js";
+import { notBefore, retryOf, type EndedTurn, type RetryMode } from "./turnRetry.js";
 
 /** The end of a turn that an input started. */
 export interface TurnToRetry extends Omit<EndedTurn, "retried"> {
@@ -13,6 +13,8 @@ export interface TurnToRetry extends Omit<EndedTurn, "retried"> {
 
 interface RetryPlan {
   readonly mode: RetryMode;
+  /** When the limit resets that the turn met, epoch milliseconds; null for none. */
+  readonly notBefore: number | null;
   readonly sequence: number;
   readonly deliveryId: string;
 }
@@ -24,19 +26,21 @@ export function retryOfTurn(tx: Tx, turn: TurnToRetry): RetryMode | undefined {
 
 /**
  * Puts a message's input back at the head of its lane, in the transaction that records how its turn failed. The message stays
- * CLAIMED, with the failure as its last error; the transcript keeps its text once. @returns undefined where the end stands.
+ * CLAIMED, with the failure as its last error and the time before which it is not claimed again; the transcript keeps its text once.
+ * @returns undefined where the end stands.
  */
-export function retryDelivery(tx: Tx, turn: TurnToRetry, now: number): DeliveryEffects | undefined {
+export function retryDelivery(tx: Tx, turn: TurnToRetry): DeliveryEffects | undefined {
   const plan = retryPlan(tx, turn);
   if (plan === undefined) return undefined;
   putInputBack(tx, turn.inputId);
   tx.run(
-    `UPDATE deliveries SET attempts = attempts + 1, last_error = ?, retry_mode = ?, retried_execution_id = ?, execution_id = NULL,
-       revision = revision + 1, updated_at = ? WHERE sequence = ?`,
+    `UPDATE deliveries SET attempts = attempts + 1, last_error = ?, next_attempt_at = ?, retry_mode = ?, retried_execution_id = ?,
+       execution_id = NULL, revision = revision + 1, updated_at = ? WHERE sequence = ?`,
     failureColumn(turn.failure),
+    plan.notBefore,
     plan.mode,
     turn.executionId,
-    now,
+    turn.now,
     plan.sequence,
   );
   const effects = noEffects();
@@ -56,5 +60,6 @@ function retryPlan(tx: Tx, turn: TurnToRetry): RetryPlan | undefined {
   if (carried === undefined) return undefined;
   const { sequence, deliveryId, retried } = carried;
   const mode = retryOf({ ...turn, retried: retried !== null });
-  return mode === undefined ? undefined : { mode, sequence, deliveryId };
+  if (mode === undefined || turn.failure === undefined) return undefined;
+  return { mode, notBefore: notBefore(turn.failure, turn.now) ?? null, sequence, deliveryId };
 }

@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
 
-import { retryOf, type EndedTurn } from "./turnRetry.js";
+import { notBefore, retryOf, RETRY_WAIT_MAX_MS, type EndedTurn } from "./turnRetry.js";
+
+const NOW = 1_780_000_000_000;
 
 const ended = (reason: string, more: Partial<EndedTurn> = {}): EndedTurn => ({
   outcome: "failed",
   failure: { reason, message: "", hint: "", retryable: true },
   stopped: false,
   retried: false,
+  now: NOW,
   ...more,
 });
 
@@ -40,6 +43,16 @@ test.each([
   "",
 ])("DM075 a turn that failed for %j is not", (reason) => {
   expect(retryOf(ended(reason))).toBeUndefined();
+});
+
+test.each([
+  ["has reset", NOW - 1, "resume", undefined],
+  ["resets within the bound", NOW + RETRY_WAIT_MAX_MS, "resume", NOW + RETRY_WAIT_MAX_MS],
+  ["resets later", NOW + RETRY_WAIT_MAX_MS + 1, undefined, NOW + RETRY_WAIT_MAX_MS + 1],
+])("a limit that %s decides whether its turn is run again, and not before when", (_when, resetsAt, mode, at) => {
+  const failure = { reason: "PROVIDER_RATE_LIMIT", message: "", hint: "", retryable: true, resetsAt };
+  expect(retryOf(ended("", { failure }))).toBe(mode);
+  expect(notBefore(failure, NOW)).toBe(at);
 });
 
 test("no turn is run again twice, after a stop, in doubt, without a reason, or against its runtime's word", () => {

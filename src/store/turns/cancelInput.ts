@@ -28,6 +28,8 @@ export const cancelInput = defineCommand<{ readonly inputId: string; readonly no
             end: { outcome: "cancelled", text: "" },
             now,
           });
+    // What waited behind the retry of a message that met a limit need not wait with it.
+    effects.wake.push(input.session_id);
     return { kind: "cancelled", sessionId: input.session_id, effects };
   },
 });

@@ -38,6 +38,8 @@ export interface ClaimedInput {
 export type ClaimResult = { readonly effects: DeliveryEffects } & (
   | { readonly kind: "claimed"; readonly claimed: ClaimedInput }
   | { readonly kind: "idle" | "running" | "paused" | "gone" }
+  /** The next input is the retry of a turn that met a limit; it may start from `until` on, epoch milliseconds. */
+  | { readonly kind: "waits"; readonly until: number }
 );
 
 interface SessionRow {
@@ -74,6 +76,7 @@ export const claimInput = defineCommand<ClaimRequest, ClaimResult>({
           now: request.now,
           effects,
         });
+        if (verdict.kind === "waits") return { kind: "waits", until: verdict.until, effects };
         if (verdict.kind !== "claimed") {
           dropInput(tx, input, request.now);
           continue;

@@ -69,7 +69,7 @@ export const commitResult = defineCommand<ResultCommit, ResultCommitResult>({
       execution.execution_id,
     );
     const { outcome, failure, stopped = false, now } = commit;
-    const end = { inputId: execution.input_id, executionId: execution.execution_id, outcome, failure, stopped };
+    const end = { inputId: execution.input_id, executionId: execution.execution_id, outcome, failure, stopped, now };
     // What a turn said before it failed would stand in its retry's way as an answer.
     if (answer !== "" && retryOfTurn(tx, end) === undefined) {
       appendMessages(

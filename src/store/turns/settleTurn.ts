@@ -41,7 +41,7 @@ export function settleTurn(tx: Tx, settlement: TurnSettlement): DeliveryEffects 
     executionId,
   );
   cancelWaitingChildren(tx, execution.execution_id, now);
-  const retried = retryDelivery(tx, { inputId, executionId, outcome, failure, stopped }, now);
+  const retried = retryDelivery(tx, { inputId, executionId, outcome, failure, stopped, now });
   if (retried !== undefined) {
     touchSession(tx, execution.session_id, now);
     return retried;
