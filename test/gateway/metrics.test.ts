@@ -78,6 +78,25 @@ test("what was counted adds up, and goes on after a restart", async () => {
   expect(page.get("talaria_epoch")).toBe(2);
 });
 
+test("attempts at a gateway that cannot be reached are counted, over restarts too", async () => {
+  const pin = `sha256:${Buffer.alloc(32, 7).toString("base64url")}`;
+  const peers = `peers: { east: { address: "127.0.0.1:1", pin: "${pin}" } }\nbudgets: { peer_retry_max_ms: 1000 }\n`;
+  const home = temporaryHome(`${CONFIG}${peers}`);
+  const first = await useMeasured(home);
+  const request = SendDirectMessageRequest.fromPartial({ requestId: "m1", target: "east", body: "hi" });
+  const client = useClientOf(first.addresses.clientSocket);
+  await unaryCall(client, DirectMessageServiceService.sendDirectMessage, request);
+  const failed = "talaria_delivery_attempts_failed_total";
+  const counted = async (gateway: Gateway, least: number): Promise<number> =>
+    waitFor(`${String(least)} attempts have failed`, async () => {
+      const state = (await scrape(gateway)).get(failed) ?? 0;
+      return state >= least ? { found: state } : { state };
+    });
+  const before = await counted(first, 2);
+  await first.drain(0);
+  await counted(await useMeasured(home), before + 1);
+});
+
 test("turns of any kind are counted once, by their end and in the phases that they came to", async () => {
   const gateway = await useMeasured(temporaryHome(`${CONFIG}workers: { pool_size: 0, max: 4 }\n`));
   const client = new TurnClient(gateway.addresses.clientSocket);

@@ -55,6 +55,10 @@ export function homeMetrics(registry: Registry, parts: HomeMetricsParts): () => 
   const agents = gauge("talaria_agents_paused", "Agents paused because their budget of the day is reached.");
   const accepted = counter("talaria_deliveries_accepted_total", "Messages ever accepted; the sum of all states.");
   const deliveries = gauge("talaria_deliveries", "Messages by state, forgotten ones included.", "state");
+  const attempts = counter(
+    "talaria_delivery_attempts_failed_total",
+    "Attempts to reach another gateway, or to hand it a message, that failed.",
+  );
   const bodies = gauge("talaria_delivery_body_bytes", "Bytes of message bodies that are kept.");
   const waiting = gauge("talaria_destination_waiting", "Messages that wait for a gateway.", "destination");
   const claimed = gauge("talaria_destination_claimed", "Messages that a gateway has accepted.", "destination");
@@ -71,7 +75,7 @@ export function homeMetrics(registry: Registry, parts: HomeMetricsParts): () => 
       totals: readDeliveryTotals(at),
       since: readOldestWaiting(at),
     }));
-    for (const one of [admitted, ended, accepted]) one.reset();
+    for (const one of [admitted, ended, accepted, attempts]) one.reset();
     admitted.inc(counts.turns.admitted);
     for (const { outcome, reason, turns: number } of outcomes) ended.inc({ outcome, reason }, number);
     turns.set({ state: "queued" }, counts.turns.queued);
@@ -87,6 +91,7 @@ export function homeMetrics(registry: Registry, parts: HomeMetricsParts): () => 
     paused.set(counts.pausedSessions);
     agents.set(agentsPaused());
     accepted.inc(totals.accepted);
+    attempts.inc(totals.failedAttempts);
     for (const state of DELIVERY_STATES) deliveries.set({ state }, totals.states[state]);
     bodies.set(totals.bodyBytes);
     for (const one of [waiting, claimed, failures, breaker, held]) one.reset();

@@ -60,10 +60,15 @@ export const recordFailedAttempt = defineCommand({
       attempt.deliveryId,
     );
     if (changes > 0) effects.changed.push(attempt.deliveryId);
+    countFailure(tx);
     if (attempt.destinationFailed) failDestination(tx, attempt);
     return effects;
   },
 });
+
+function countFailure(tx: Tx): void {
+  tx.run("UPDATE delivery_totals SET failed_attempts = failed_attempts + 1 WHERE one = 1");
+}
 
 /** A destination that could not be reached. Times are epoch milliseconds. */
 export type FailedDestination = Pick<FailedAttempt, "gateway" | "error" | "nextAttemptAt" | "now">;
@@ -85,6 +90,7 @@ export function failDestination(tx: Tx, { gateway, error, nextAttemptAt, now }: 
 export const recordDestinationFailure = defineCommand({
   name: "destination.failed",
   run: (tx: Tx, failed: FailedDestination): boolean => {
+    countFailure(tx);
     failDestination(tx, failed);
     return true;
   },

@@ -10,11 +10,13 @@ export interface DeliveryTotals {
   readonly states: Readonly<Record<DeliveryState, number>>;
   /** Bytes of bodies kept. */
   readonly bodyBytes: number;
+  /** Attempts at another gateway that failed. */
+  readonly failedAttempts: number;
 }
 
 /** Reads the totals. */
 export function readDeliveryTotals(from: Queryable): DeliveryTotals {
-  const row = from.get<Record<DeliveryState | "accepted" | "body_bytes", number>>(
+  const row = from.get<Record<DeliveryState | "accepted" | "body_bytes" | "failed_attempts", number>>(
     "SELECT * FROM delivery_totals WHERE one = 1",
   );
   const states = Object.fromEntries(DELIVERY_STATES.map((state) => [state, row?.[state] ?? 0]));
@@ -22,5 +24,6 @@ export function readDeliveryTotals(from: Queryable): DeliveryTotals {
     accepted: row?.accepted ?? 0,
     states: states as Record<DeliveryState, number>,
     bodyBytes: row?.body_bytes ?? 0,
+    failedAttempts: row?.failed_attempts ?? 0,
   };
 }

@@ -1,7 +1,7 @@
 import type { Migration } from "./migration.js";
 
 /**
- * What agents have used by UTC day, kept apart from sessions so that it outlives them, with the pauses that budgets have led to; and what
+ * Failed attempts at other gateways; what agents have used by UTC day, kept apart from sessions so that it outlives them, with the pauses that budgets have led to; and what
  * finds records that are old enough to go. Turns that ended before are counted on their days; tokens and cost, which older stores kept
  * by session alone, on the day of the session's last change.
  */
@@ -53,6 +53,7 @@ BEGIN
     ON CONFLICT (day, agent) DO UPDATE SET turns = turns + 1, not_completed = not_completed + excluded.not_completed;
 END;
 
+ALTER TABLE delivery_totals ADD COLUMN failed_attempts INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE executions ADD COLUMN trimmed INTEGER NOT NULL DEFAULT 0 CHECK (trimmed IN (0, 1));
 CREATE INDEX executions_untrimmed ON executions (ended_at) WHERE ended_at IS NOT NULL AND trimmed = 0;
 CREATE INDEX launches_gone ON launches (gone_at) WHERE gone_at IS NOT NULL;
