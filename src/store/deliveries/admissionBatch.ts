@@ -1,7 +1,7 @@
 import type { Tx } from "../sql.js";
 import { ensureBotChat } from "../turns/ensureBotChat.js";
 import type { BotChatDraft } from "./deliveryDraft.js";
-import { takePlaces, type Places } from "./takePlaces.js";
+import { nextCounter } from "./nextCounter.js";
 
 /** What is queued in the home. */
 export interface HomeLoad {
@@ -23,7 +23,7 @@ export class AdmissionBatch {
   readonly #touched = new Map<string, number>();
   #load: HomeLoad | undefined;
   #left: number;
-  #next: Places | undefined;
+  #nextPlace: number | undefined;
   #inputs = 0;
   #deliveries = 0;
   #deliveryBytes = 0;
@@ -35,17 +35,16 @@ export class AdmissionBatch {
     this.#now = now;
   }
 
-  /** The next places. The first call takes those of the whole batch; what is not used in the end stays a gap. */
-  takePlaces(): Places {
-    if (this.#next === undefined || this.#left === 0) {
+  /** The next place of a lane. The first call takes those of the whole batch; what is not used in the end stays a gap. */
+  takePlace(): number {
+    if (this.#nextPlace === undefined || this.#left === 0) {
       this.#left = Math.max(1, this.#left);
-      const { lane, receipt } = takePlaces(this.#tx, this.#left);
-      this.#next = { lane: lane - this.#left + 1, receipt: receipt - this.#left + 1 };
+      this.#nextPlace = nextCounter(this.#tx, "lane", this.#left) - this.#left + 1;
     }
-    const places = this.#next;
+    const place = this.#nextPlace;
     this.#left -= 1;
-    this.#next = { lane: places.lane + 1, receipt: places.receipt + 1 };
-    return places;
+    this.#nextPlace = place + 1;
+    return place;
   }
 
   /** The id of an agent's `Bot Chat`, which is created if it is missing. */

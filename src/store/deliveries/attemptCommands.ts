@@ -21,16 +21,37 @@ export interface AcceptedAttempt {
 /** Records a far acceptance: CLAIMED, with the hop. Nothing changes for a delivery that has left its lane. */
 export const recordAccepted = defineCommand({
   name: "delivery.accepted",
-  run: (tx: Tx, { deliveryId, hop, now }: AcceptedAttempt): DeliveryEffects => {
+  run: (tx: Tx, attempt: AcceptedAttempt): DeliveryEffects => {
     const effects = noEffects();
-    const delivery = readDelivery(tx, deliveryId);
-    if (delivery === undefined) return effects;
-    if (moveDelivery(tx, delivery, "claim", { now, hop }, effects) !== undefined) {
-      tx.run("UPDATE deliveries SET attempts = ? WHERE sequence = ?", hop.attempt, delivery.sequence);
-    }
+    accept(tx, attempt, effects);
     return effects;
   },
 });
+
+/** The same for the messages of a batch, in their order. */
+export const recordAcceptances = defineCommand({
+  name: "delivery.accepted_batch",
+  run: (tx: Tx, attempts: readonly AcceptedAttempt[]): DeliveryEffects => {
+    const effects = noEffects();
+    for (const attempt of attempts) accept(tx, attempt, effects);
+    return effects;
+  },
+});
+
+// `claim` of the state table, as one statement that reads nothing back: a backlog makes this move with every message.
+function accept(tx: Tx, { deliveryId, hop, now }: AcceptedAttempt, effects: DeliveryEffects): void {
+  const { changes } = tx.run(
+    `UPDATE deliveries SET state = 'claimed', claimed_at = ?, attempts = ?, hops = json_insert(hops, '$[#]', json(?)),
+       next_attempt_at = NULL, undecided = 0, last_error = NULL, revision = revision + 1, updated_at = ?
+     WHERE delivery_id = ? AND state = 'queued'`,
+    now,
+    hop.attempt,
+    JSON.stringify(hop),
+    now,
+    deliveryId,
+  );
+  if (changes > 0) effects.changed.push(deliveryId);
+}
 
 /** An attempt that did not bring a message to its far gateway, as far as is known. Times are epoch milliseconds. */
 export interface FailedAttempt {

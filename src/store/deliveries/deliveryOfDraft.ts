@@ -6,8 +6,7 @@ import type { StoredDelivery } from "./storedDelivery.js";
 /** The delivery that a draft becomes, with its places taken and the session that is told of its end. */
 export function deliveryOfDraft(batch: AdmissionBatch, draft: DeliveryDraft): StoredDelivery {
   const { deliveryId, now, attempt, attemptEpoch } = draft;
-  const inbound = draft.route === "peer_inbound" || draft.route === "relay_inbound";
-  const { lane, receipt } = batch.takePlaces();
+  const lane = batch.takePlace();
   return {
     sequence: lane,
     deliveryId,
@@ -50,7 +49,8 @@ export function deliveryOfDraft(batch: AdmissionBatch, draft: DeliveryDraft): St
     executionId: undefined,
     retry: undefined,
     revision: 1,
-    receiptSequence: inbound ? receipt : undefined,
+    // The answer that accepts it says what a receipt would.
+    receiptSequence: undefined,
     updatedAt: now,
   };
 }

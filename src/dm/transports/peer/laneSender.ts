@@ -7,7 +7,7 @@ import { BatchStream } from "./batchStream.js";
 import { pause } from "../../../base/pause.js";
 import type { PeerConnection, PeerContext } from "./peerContext.js";
 import { sendBatch, sendOne } from "./peerSender.js";
-import { BATCH_ITEMS, BATCHES, isLarge, planSends, type SendPlan } from "./planSends.js";
+import { BATCH_ITEMS, BATCHES, isLarge, lanesOfNext, planSends, type SendPlan } from "./planSends.js";
 
 /** Lanes that are looked at: those that may go on come first. */
 const LANES = 512;
@@ -103,7 +103,7 @@ export class LaneSender {
     const isDue = ({ nextAttemptAt = 0 }: { readonly nextAttemptAt: number | undefined }): boolean =>
       nextAttemptAt <= now;
     const free = heads.filter(({ recipientAgent }) => !this.#busy.has(recipientAgent));
-    const due = free.filter(isDue).slice(0, BATCH_ITEMS);
+    const due = lanesOfNext(free.filter(isDue), this.#underWay);
     const perLane = Math.max(1, Math.floor(BATCH_ITEMS / Math.max(1, due.length)));
     const held = readDestination(store.reader, this.#gateway).hold !== undefined;
     const lanes = due.map(({ recipientAgent }) => {

@@ -10,7 +10,7 @@ import { unaryCall } from "../../../rpc/clients/unaryCall.js";
 import { RpcError } from "../../../rpc/rpcError.js";
 import {
   endFarDelivery,
-  recordAccepted,
+  recordAcceptances,
   recordFailedAttempt,
   recordReachable,
 } from "../../../store/deliveries/attemptCommands.js";
@@ -57,7 +57,7 @@ export async function sendOne(
       trace: hop.at,
     });
     hop.end();
-    await accepted(context, delivery, response);
+    await accepted(context, [{ delivery, response }]);
     return "moved";
   } catch (caught) {
     const error = RpcError.from(caught);
@@ -90,9 +90,31 @@ export async function sendBatch(
     }
     return;
   }
-  await Promise.all(
-    deliveries.map((delivery, index) => settleItem(context, delivery, results[index], begun[index]?.hop)),
-  );
+  const taken: Acceptance[] = [];
+  const settled: Promise<unknown>[] = [];
+  for (const [index, delivery] of deliveries.entries()) {
+    const answer = answerFor(delivery, results[index]);
+    begun[index]?.hop.end(answer instanceof RpcError ? answer : undefined);
+    if (!(answer instanceof RpcError)) taken.push({ delivery, response: answer });
+    // A held one was not tried: the message before it decides when the lane goes on.
+    else if (answer.reason !== "BATCH_ITEM_HELD_BACK") settled.push(notAccepted(context, delivery, answer));
+  }
+  await Promise.all([accepted(context, taken), ...settled]);
+}
+
+/** A message that its peer has on disk. */
+interface Acceptance {
+  readonly delivery: StoredDelivery;
+  readonly response: DeliverDMResponse;
+}
+
+/** What a batch's answer says of a message: the acceptance, or why there is none. */
+function answerFor({ deliveryId }: StoredDelivery, item: DeliverDMResult | undefined): DeliverDMResponse | RpcError {
+  const result = item?.requestId === deliveryId ? item.result : undefined;
+  if (result === undefined) {
+    return new RpcError("MALFORMED_MESSAGE", { message: "The peer's answer to the batch leaves a message out." });
+  }
+  return result.$case === "accepted" ? result.value : errorOfFailure(result.value);
 }
 
 /** Begins an attempt at a message. */
@@ -106,27 +128,6 @@ function begin(
   const request = makeEnvelope(store.reader, delivery, clock.now(), hop.at);
   if (request === undefined) throw new Error(`delivery ${delivery.deliveryId} waits without a body`);
   return { hop, request };
-}
-
-async function settleItem(
-  context: PeerContext,
-  delivery: StoredDelivery,
-  item: DeliverDMResult | undefined,
-  hop: Hop | undefined,
-): Promise<void> {
-  const result = item?.requestId === delivery.deliveryId ? item.result : undefined;
-  if (result?.$case === "accepted") {
-    hop?.end();
-    await accepted(context, delivery, result.value);
-    return;
-  }
-  const error =
-    result === undefined
-      ? new RpcError("MALFORMED_MESSAGE", { message: "The peer's answer to the batch leaves a message out." })
-      : errorOfFailure(result.value);
-  hop?.end(error);
-  // It was not tried: the message before it decides when the lane goes on.
-  if (error.reason !== "BATCH_ITEM_HELD_BACK") await notAccepted(context, delivery, error);
 }
 
 async function settleBroken(
@@ -174,22 +175,25 @@ export async function askPeer(
   }
 }
 
-async function accepted(context: PeerContext, delivery: StoredDelivery, response: DeliverDMResponse): Promise<void> {
+async function accepted(context: PeerContext, taken: readonly Acceptance[]): Promise<void> {
+  const gateway = taken[0]?.delivery.recipientGateway;
+  if (gateway === undefined) return;
   const { store, clock, afterCommit } = context;
-  const { deliveryId, recipientGateway: gateway } = delivery;
   const now = clock.now();
-  const attempt = delivery.attempts + 1;
-  const hop =
-    response.hop === undefined
-      ? { gateway, acceptedAt: now, attempt, deliveryId: "" }
-      : { ...fromHop(response.hop, now), gateway, attempt };
-  afterCommit(await store.writer.execute(recordAccepted, { deliveryId, hop, now }));
+  const attempts = taken.map(({ delivery: { deliveryId, attempts }, response: { hop } }) => {
+    const attempt = attempts + 1;
+    const known = hop === undefined ? { gateway, acceptedAt: now, deliveryId: "" } : fromHop(hop, now);
+    return { deliveryId, hop: { ...known, gateway, attempt }, now };
+  });
+  afterCommit(await store.writer.execute(recordAcceptances, attempts));
   if (readDestination(store.reader, gateway).failures > 0) {
     await store.writer.execute(recordReachable, { gateway, now });
   }
-  const receipt = response.receipt === undefined ? undefined : fromReceipt(response.receipt, gateway, now);
-  if (receipt === undefined) return;
-  afterCommit(await store.writer.execute(applyReceipts, { gateway, receipts: [receipt], now }));
+  const receipts = taken.flatMap(({ response: { receipt } }) => {
+    const stored = receipt === undefined ? undefined : fromReceipt(receipt, gateway, now);
+    return stored === undefined ? [] : [stored];
+  });
+  if (receipts.length > 0) afterCommit(await store.writer.execute(applyReceipts, { gateway, receipts, now }));
 }
 
 async function notAccepted(context: PeerContext, delivery: StoredDelivery, error: RpcError): Promise<SendOutcome> {

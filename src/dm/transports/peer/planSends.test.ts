@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
-import { BATCH_ITEMS, BATCHES, planSends } from "./planSends.js";
+import { BATCH_ITEMS, BATCHES, lanesOfNext, planSends } from "./planSends.js";
 
 const message = (deliveryId: string, body = "hello", expiresAt = 100): StoredDelivery =>
   ({ deliveryId, body, expiresAt }) as unknown as StoredDelivery;
@@ -46,4 +46,14 @@ test("what has expired goes alone, and nothing behind it goes before", () => {
   expect(plan.kind).toBe("singles");
   expect(ids(plan)).toEqual(["old", "b0"]);
   expect(ids(planSends([expired, lane("b", 12)], idle, 50))).not.toContain("a0");
+});
+
+test("many lanes are shared out among the batches that may be on their way, few are not", () => {
+  const lanes = (count: number) => Array.from({ length: count }, (_, index) => lane(`l${String(index)}`, 4));
+  expect(lanesOfNext(lanes(100), { batches: 0 })).toHaveLength(50);
+  expect(lanesOfNext(lanes(50), { batches: 1 })).toHaveLength(50);
+  expect(lanesOfNext(lanes(1_000), { batches: 0 })).toHaveLength(BATCH_ITEMS);
+  expect(lanesOfNext(lanes(15), { batches: 0 })).toHaveLength(15);
+  expect(planSends(lanesOfNext(lanes(16), { batches: 0 }), idle, 0).kind).toBe("batch");
+  expect(lanesOfNext(lanes(20), { batches: BATCHES })).toHaveLength(20);
 });

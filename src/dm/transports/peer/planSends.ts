@@ -56,6 +56,18 @@ export function planSends(lanes: readonly (readonly StoredDelivery[])[], underWa
   return deliveries.length === 0 ? { kind: "wait" } : { kind: "singles", deliveries };
 }
 
+/**
+ * The lanes that are looked at for what is sent next. Where there are many, a part of them for each batch that may still be on its
+ * way: while one is, its lanes wait, and with all of them in it the next would have nothing to hold. Pure.
+ * @param due lanes that nothing is on its way to, in order
+ */
+export function lanesOfNext<Lane>(due: readonly Lane[], { batches }: Pick<UnderWay, "batches">): readonly Lane[] {
+  const free = Math.max(1, BATCHES - batches);
+  // A part smaller than this would not be sent as a batch.
+  const part = due.length >= BATCHES * BATCH_FROM ? Math.ceil(due.length / free) : due.length;
+  return due.slice(0, Math.min(part, BATCH_ITEMS));
+}
+
 /** Whether a message counts as large. */
 export function isLarge({ body = "" }: Pick<StoredDelivery, "body">): boolean {
   return Buffer.byteLength(body, "utf8") >= LARGE_BYTES;
