@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import type { AgentConfig } from "../../base/config/agentConfig.js";
+import type { InvalidAgent } from "../../base/config/readAgents.js";
 import { silentLogger } from "../../base/logger.js";
 import { FakeClock } from "../../base/testing/fakeClock.js";
 import { DAY_MS, utcDay } from "../../base/utcDay.js";
@@ -21,6 +22,7 @@ const home = useStore((opened) => {
 });
 let clock: FakeClock;
 let budgets: Record<string, AgentConfig["budget"]>;
+let broken: readonly string[];
 let told: string[];
 const guards: SpendingGuard[] = [];
 
@@ -28,10 +30,11 @@ const guards: SpendingGuard[] = [];
 function guardOf(): SpendingGuard {
   const list = () => Object.entries(budgets).map(([name, budget]) => ({ name, budget }) as unknown as AgentConfig);
   const get = (name: string) => list().find((one) => one.name === name);
-  const guard = createSpendingGuard({ store, agents: { get, list }, clock, log: silentLogger() });
+  const invalid = () => broken.map((name) => ({ name }) as unknown as InvalidAgent);
+  const guard = createSpendingGuard({ store, agents: { get, list, invalid }, clock, log: silentLogger() });
   guard.listen({
     paused: ({ agent, reached, until }) =>
-      told.push(`${agent} paused at ${String(reached.used)} until ${String(until)}`),
+      told.push(`${agent} paused at ${String(reached?.used)} until ${String(until)}`),
     resumed: (agent) => told.push(`${agent} resumed`),
   });
   guards.push(guard);
@@ -57,6 +60,7 @@ async function settled(): Promise<void> {
 beforeEach(async () => {
   clock = new FakeClock(NOON);
   budgets = { echo: { tokensPerDay: 10 } };
+  broken = [];
   told = [];
   await new TurnBench(store).admit(SESSION, { create: true });
 });
@@ -184,4 +188,49 @@ test("a cost reaches its own budget; what has none, or is not known, is never pa
   budgets = { echo: {} };
   expect(guard.closedFor("echo")).toBeUndefined();
   expect(guard.closedFor("nobody")).toBeUndefined();
+});
+
+test("a mistake in the file ends no pause, also over a start; the day's end and a file without it do", async () => {
+  await use(10);
+  guardOf().look();
+  await settled();
+  [budgets, broken] = [{}, ["echo"]];
+  const next = guardOf();
+  next.look();
+  await settled();
+  expect(told).toHaveLength(1);
+  expect(next.closedFor("echo")?.message).toContain("has used its budget of this UTC day");
+  expect(next.pauses().map(({ agent }) => agent)).toEqual(["echo"]);
+  [budgets, broken] = [{ echo: { tokensPerDay: 11 } }, []];
+  next.look();
+  await settled();
+  expect(told.slice(1)).toEqual(["echo resumed"]);
+  await use(1);
+  next.turnEnded("echo");
+  await settled();
+  [budgets, broken] = [{}, ["echo"]];
+  guards[0]?.stop();
+  await clock.advanceAsync(DAY_MS / 2);
+  await settled();
+  expect(next.closedFor("echo")).toBeUndefined();
+  expect(told.slice(3)).toEqual(["echo resumed"]);
+});
+
+test("the end of a pause that cannot be noted is tried again", async () => {
+  const guard = guardOf();
+  await use(10);
+  guard.look();
+  await settled();
+  const { writer } = store;
+  const execute = writer.execute.bind(writer);
+  const refused = vi.spyOn(writer, "execute").mockRejectedValueOnce(new Error("full"));
+  budgets = {};
+  guard.look();
+  await clock.advanceAsync(1);
+  expect(told.slice(1)).toEqual([]);
+  refused.mockImplementation(execute);
+  await clock.advanceAsync(PAUSE_LOOK_MS);
+  await settled();
+  expect(told.slice(1)).toEqual(["echo resumed"]);
+  refused.mockRestore();
 });

@@ -15,7 +15,7 @@ export const PAUSE_LOOK_MS = 60_000;
 /** What {@link createSpendingGuard} needs. */
 export interface SpendingGuardOptions {
   readonly store: Pick<Store, "reader" | "writer">;
-  readonly agents: Pick<AgentDirectory, "get" | "list">;
+  readonly agents: Pick<AgentDirectory, "get" | "list" | "invalid">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -52,14 +52,22 @@ export function createSpendingGuard({ store, agents, clock, log }: SpendingGuard
   let cancel = (): void => undefined;
   let stopped = false;
 
+  const isInvalid = (agent: string): boolean => agents.invalid().some(({ name }) => name === agent);
   const pauseOf = (agent: string): AgentPause | undefined => {
     const budget = agents.get(agent)?.budget;
-    if (budget?.tokensPerDay === undefined && budget?.costUsdPerDay === undefined) return undefined;
+    const bounded = budget?.tokensPerDay !== undefined || budget?.costUsdPerDay !== undefined;
+    if (!bounded && (budget !== undefined || !isInvalid(agent))) return undefined;
     const now = clock.now();
-    const reached = budgetReached(budget, usageOfDay(store.reader, agent, utcDay(now)));
-    return reached === undefined ? undefined : { agent, reached, until: nextUtcDay(now) };
+    const used = usageOfDay(store.reader, agent, utcDay(now));
+    const pause = { agent, until: nextUtcDay(now) };
+    // A mistake in the file ends no pause: what waits would start, and fail for it.
+    if (budget === undefined)
+      return used === undefined || used.pausedAt === null ? undefined : { ...pause, reached: undefined };
+    const reached = budgetReached(budget, used);
+    return reached === undefined ? undefined : { ...pause, reached };
   };
-  const pauses = (): readonly AgentPause[] => agents.list().flatMap(({ name }) => pauseOf(name) ?? []);
+  const pauses = (): readonly AgentPause[] =>
+    [...agents.list(), ...agents.invalid()].flatMap(({ name }) => pauseOf(name) ?? []);
 
   const pause = async (found: AgentPause): Promise<void> => {
     const { agent, reached } = found;
@@ -84,16 +92,21 @@ export function createSpendingGuard({ store, agents, clock, log }: SpendingGuard
     } catch (error) {
       if (known) told.add(agent);
       log.warn({ err: error, agent }, "the end of a pause could not be noted; trying again");
+      arm();
     }
   };
   const look = (): void => {
     if (stopped) return;
-    cancel();
     const found = new Map(pauses().map((one) => [one.agent, one]));
     for (const one of found.values()) if (!told.has(one.agent)) void pause(one);
     const noted = pausedAgents(store.reader, utcDay(clock.now()));
     for (const agent of new Set([...told, ...noted])) if (!found.has(agent)) void resume(agent);
-    if (told.size === 0) return;
+    arm();
+  };
+  /** Looks again by itself for as long as an agent is paused. */
+  const arm = (): void => {
+    cancel();
+    if (stopped || told.size === 0) return;
     cancel = clock.after(Math.min(PAUSE_LOOK_MS, nextUtcDay(clock.now()) - clock.now()), guardedLook);
   };
   const guardedLook = (): void => {
