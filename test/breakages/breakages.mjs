@@ -1,4 +1,5 @@
 import { messageBreakages } from "./messages.mjs";
+import { operatorBreakages } from "./operators.mjs";
 import { turnBreakages } from "./turns.mjs";
 
 /**
@@ -14,4 +15,4 @@ import { turnBreakages } from "./turns.mjs";
  */
 
 /** The most important rules, each with a breakage that a named test catches. @type {readonly Breakage[]} */
-export const breakages = [...turnBreakages, ...messageBreakages];
+export const breakages = [...turnBreakages, ...messageBreakages, ...operatorBreakages];

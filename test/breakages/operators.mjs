@@ -1,0 +1,48 @@
+/** The most important rules of what operators rely on, each with a breakage that a named test catches. @type {readonly import("./breakages.mjs").Breakage[]} */
+export const operatorBreakages = [
+  {
+    name: "paused-agent-waits",
+    rule: "what is queued for an agent that has used up its budget waits for the next day",
+    file: "src/owner/owner.ts",
+    find: '    if (agent !== undefined && gate.closedFor(agent) !== undefined) return "nothing";\n',
+    replace: "",
+    test: "test/gateway/budgets.test.ts",
+    title: "a budget pauses its agent",
+  },
+  {
+    name: "usage-outlives-its-session",
+    rule: "what an agent has used is kept apart from its sessions",
+    file: "src/store/turns/commitResult.ts",
+    find: "    addUsageToDay(tx, execution.session_id, commit.usage, now);\n",
+    replace: "",
+    test: "src/store/usage/usageDays.test.ts",
+    title: "receipts, helper calls and losses",
+  },
+  {
+    name: "stop-is-on-disk",
+    rule: "a Stop of a turn that nothing has started of is answered when it is on disk",
+    file: "src/gateway/turns/turnService.ts",
+    find: '        if ((await turn?.stopKept) === false) throw new RpcError("STORAGE_UNAVAILABLE");\n',
+    replace: "",
+    test: "test/owner/stopKept.test.ts",
+    title: "is answered when it is on disk",
+  },
+  {
+    name: "living-launch-is-known",
+    rule: "a launch is forgotten only when no process of it can be left",
+    file: "src/gateway/storage/livingLaunches.ts",
+    find: "[...new Set(table.list().flatMap(({ pid }) => markOf(pid) ?? []))]",
+    replace: 'table.list().length < 0 ? [markOf(0) ?? ""] : []',
+    test: "src/gateway/storage/housekeeping.test.ts",
+    title: "a launch is forgotten once no process",
+  },
+  {
+    name: "deleted-inputs-are-counted",
+    rule: "inputs that go with their session are counted among the ends",
+    file: "src/store/turns/sessionRequests.ts",
+    find: "UPDATE inputs SET state = 'ended', outcome = 'cancelled', ended_at = ? WHERE session_id = ? AND state = 'queued'",
+    replace: "UPDATE inputs SET ended_at = ? WHERE session_id = ? AND state = 'queued'",
+    test: "src/store/turns/totals.model.test.ts",
+    title: "the counters add up",
+  },
+];
