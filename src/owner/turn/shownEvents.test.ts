@@ -50,4 +50,10 @@ test("OW48 arguments and results over their bounds are cut and say so", () => {
   expect(value.truncated).toBe(true);
   expect(value.arguments?.["path"]).toBe("/a");
   expect(JSON.stringify(value.arguments).length).toBeLessThan(100_000);
+  const completed = ToolCompleted.fromPartial({ name: "write", result: "y".repeat(1_000_000), isError: true });
+  const [over] = shownEvents([{ event: { $case: "toolCompleted", value: completed } }], secrets);
+  const end = over?.event?.value as ToolCompleted;
+  expect([end.truncated, end.isError]).toEqual([true, true]);
+  expect(end.result.length).toBeLessThan(100_000);
+  expect(end.result).toMatch(/^y+/);
 });
