@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 
@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "../../src/base/clock.js";
 import type { DiskUse } from "../../src/base/diskUse.js";
 import { homePaths } from "../../src/base/home.js";
 import { createServeRooms } from "../../src/gateway/createServeRooms.js";
+import { STAGE_PREFIX } from "../../src/gateway/storage/backupFormat.js";
 import { BACKUP_REPORT_MS } from "../../src/gateway/storage/backupMethod.js";
 import { DISK_LOOK_MS } from "../../src/gateway/storage/storageGuard.js";
 import { AdminServiceService, type BackupResponse } from "../../src/gen/talaria/gateway/v1/admin_service.js";
@@ -81,6 +82,9 @@ test("one runs at a time; one whose caller goes leaves nothing, and the next one
 
 test("none is made where the disk has no room for it, and one that fills the disk is given up", async () => {
   const home = writeHome();
+  const leftover = join(home, "backups", `${STAGE_PREFIX}of-a-gateway-that-was-killed`);
+  mkdirSync(leftover, { recursive: true, mode: 0o700 });
+  writeFileSync(join(leftover, "state.db"), "");
   let use: DiskUse = { usedBytes: 96, freeBytes: 4 };
   const clock: Clock = {
     ...systemClock,
@@ -97,6 +101,7 @@ test("none is made where the disk has no room for it, and one that fills the dis
     await served.close();
     rmSync(home, { recursive: true, force: true });
   });
+  expect(existsSync(leftover)).toBe(false);
   expect(await refusal(backup(client, "full"))).toBe("STORAGE_FULL");
   addBulk(home);
   use = { usedBytes: 1, freeBytes: 10 ** 12 };

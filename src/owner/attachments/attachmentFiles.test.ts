@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import { silentLogger } from "../../base/logger.js";
 import { FakeClock } from "../../base/testing/fakeClock.js";
+import { StorageError } from "../../base/storageError.js";
 import { seededRandom } from "../../base/testing/seededRandom.js";
 import { inputAttachments } from "../../store/queries/attachments.js";
 import { openStore, type Store } from "../../store/store.js";
@@ -184,4 +185,13 @@ test.each([
   [undefined, ""],
 ])("%s is told by its first bytes", (kind, text) => {
   expect(imageKind(Buffer.from(text, "latin1"))).toBe(kind);
+});
+
+test("a file whose row cannot be kept goes at once; one of the same content that is known stays", async () => {
+  await put(PNG, "known");
+  const refused = vi.spyOn(store.writer, "execute").mockRejectedValue(new StorageError("full", "no room"));
+  await expect(put(GIF, "new")).rejects.toMatchObject({ kind: "full" });
+  await expect(put(PNG, "again")).rejects.toMatchObject({ kind: "full" });
+  refused.mockRestore();
+  expect(kept()).toEqual([hex(PNG)]);
 });

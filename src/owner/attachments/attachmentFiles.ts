@@ -84,11 +84,11 @@ export class AttachmentFiles {
       await this.#write(partial, upload, chunks);
       return await this.#changes.run(async () => {
         await rename(partial, attachmentPath(directory, upload.sha256));
-        const put = await store.writer.execute(putAttachment, {
-          ...upload,
-          attachmentId,
-          maxBytes: this.#maxBytes,
-          now: clock.now(),
+        const draft = { ...upload, attachmentId, maxBytes: this.#maxBytes, now: clock.now() };
+        const put = await store.writer.execute(putAttachment, draft).catch(async (error: unknown) => {
+          // Without its row nobody would find the file until the next sweep, and it may be what fills the disk.
+          await this.#removeUnknown();
+          throw error;
         });
         if (put.kind === "stored") return put.attachment;
         await this.#removeUnknown();
