@@ -3,6 +3,10 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { FakeClock } from "../../src/base/testing/fakeClock.js";
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
+import { DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
+import type { Receipt } from "../../src/gen/talaria/dm/v1/peer_service.js";
+import { RpcError } from "../../src/rpc/rpcError.js";
+import { failureOf, toFailure } from "../../src/rpc/wire/failure.js";
 import { readStream } from "../../src/rpc/clients/readStream.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { readDelivery } from "../../src/store/deliveries/readDelivery.js";
@@ -57,6 +61,35 @@ test("DM-R05 SL-7 a recipient that is busy is no reply, its answer is; what come
   expect(await connector.next("receiptsStored")).toEqual({ keys: [deliveryId] });
   expect(await get(hub.client, deliveryId)).toEqual(end);
   expect(inputsOf(hub, "alice").filter(({ inReplyTo }) => inReplyTo === deliveryId)).toHaveLength(1);
+});
+
+test("DM088 DM-R05 every end that a connector reports is one input of the sending session, in its own words", async () => {
+  const { hub, laptop } = await useHub();
+  const connector = await ScriptedConnector.connect(hub, laptop);
+  connector.publish({ name: "dana" }, { name: "emil" }, { name: "fay" });
+  const failure = toFailure(failureOf(new RpcError("TURN_FAILED")));
+  const ends: readonly [string, Partial<Receipt>, string, RegExp][] = [
+    ["dana", { state: DeliveryState.DELIVERY_STATE_SILENT, reply: undefined }, "SILENT", /chose not to answer/],
+    ["emil", { state: DeliveryState.DELIVERY_STATE_FAILED, reply: undefined, failure }, "FAILED", /was not delivered/],
+    [
+      "fay",
+      { state: DeliveryState.DELIVERY_STATE_UNKNOWN, reply: undefined },
+      "UNKNOWN",
+      /do not send it again blindly/,
+    ],
+  ];
+  for (const [name, receipt, state, words] of ends) {
+    const { deliveryId } = (await send(hub.client, { target: `${name}@laptop`, onBehalfOf: "alice" })).delivery;
+    const { leaseId } = await connector.lease();
+    connector.accept(leaseId, deliveryId);
+    await stateOf(hub, deliveryId, "claimed");
+    connector.receipt(deliveryId, receipt);
+    await connector.next("receiptsStored");
+    expect(stateName(await ended(hub.client, deliveryId))).toBe(state);
+    const told = inputsOf(hub, "alice").filter(({ inReplyTo }) => inReplyTo === deliveryId);
+    expect(told.map(({ author }) => author)).toEqual(["gateway"]);
+    expect(told[0]?.text).toMatch(words);
+  }
 });
 
 test("DM-R28 SL-5 a turn of eight minutes is waited for, and its reply arrives over another connection than its message went", async () => {
