@@ -81,7 +81,7 @@ export interface LeafSource {
 
 /**
  * A source of leaves under one identity, shared by a gateway's listener and its clients. It holds no leaf before its first
- * refresh: a gateway that talks to no peer issues none, and does not load what issues them.
+ * refresh: a gateway that talks to no peer issues none.
  *
  * @param now the current time, milliseconds since the Unix epoch
  */
