@@ -5,6 +5,8 @@ import { FakeClock } from "../../src/base/testing/fakeClock.js";
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
 import type { AgentEntry } from "../../src/dm/ports/directory.js";
 import { readStream } from "../../src/rpc/clients/readStream.js";
+import { toTimestamp } from "../../src/rpc/wire/times.js";
+import { readDelivery } from "../../src/store/deliveries/readDelivery.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { ended, get, refusal, send, stateName } from "../dm/calls.js";
@@ -234,6 +236,36 @@ test("AR-7 a failed message is sent again as the same delivery under the same ke
   expect(replay).toMatchObject({ replayed: true, delivery: { deliveryId, attemptEpoch: 2 } });
   expect(await refusal(send(second.client, { ...message, body: "other" }))).toMatchObject({ reason: "KEY_CONFLICT" });
   expect(inputsOf(second, "bob")).toHaveLength(2);
+});
+
+test("OC-1 a message that waits for a limit to reset waits for it over a restart as well, and is run again once", async () => {
+  const home = freshHome();
+  const clock = new FakeClock(systemClock.now());
+  const resetsAt = clock.now() + 30_000;
+  const failure = { reason: "PROVIDER_RATE_LIMIT", message: "too many", hint: "", retryable: true, resetsAt };
+  const began: string[] = [];
+  const limited = await use({ name: "home", home, clock, answer: () => ({ outcome: "failed", text: "", failure }) });
+  await limited.start();
+  const { deliveryId } = (await send(limited.client, { body: "once" })).delivery;
+  await limited.until("it waits for the limit", () => readDelivery(limited.store.reader, deliveryId)?.nextAttemptAt);
+  await limited.close();
+  const again = await use({
+    name: "home",
+    home,
+    clock,
+    answer: ({ text }) => {
+      began.push(text);
+      return { outcome: "completed", text: "in time" };
+    },
+  });
+  await again.start();
+  await ended(again.client, (await send(again.client, { target: "alice", body: "other" })).delivery.deliveryId);
+  expect(began).toEqual(["other"]);
+  expect(await get(again.client, deliveryId)).toMatchObject({ nextAttemptAt: toTimestamp(resetsAt), attempts: 2 });
+  clock.jumpWallTime(30_000);
+  again.run();
+  expect(await ended(again.client, deliveryId)).toMatchObject({ reply: { text: "in time" }, nextAttemptAt: undefined });
+  expect(began).toEqual(["other", "once"]);
 });
 
 test("MF-4 a gateway that was stopped for two days ends what waited as expired, and tells its sender once", async () => {
