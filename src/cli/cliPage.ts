@@ -18,7 +18,7 @@ export function cliPage(program: Command): string {
     "## Output",
     "With `--json` every answer is JSON, one value a line, and an error is one JSON value on standard error. Colours are shown in a " +
       "terminal only, and not with `NO_COLOR`. An error says its reason, what happened and what to do; `--verbose` adds the details of the status. " +
-      "Tables that a terminal is too narrow for are shown as blocks.",
+      "Tables that a terminal is too narrow for are shown as blocks. A command that is silent for long says in a terminal that it goes on.",
     "## Exit codes",
     "| code | meaning |\n| --- | --- |\n" +
       EXIT_CODES.map(({ code, meaning }) => `| ${String(code)} | ${meaning} |`).join("\n"),
