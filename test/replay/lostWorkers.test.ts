@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 
+import { isAlive, readProcess } from "../../src/base/processTable.js";
 import { sessionOf } from "../kit/turnClient.js";
 import { beginRunningTurn, beginTurn } from "../kit/heldTurn.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
@@ -15,6 +16,7 @@ const gateway = useTestGateway({
     echo: { runtime: "echo" },
     foreign,
     hasty: { ...foreign, limits: { turn_limit_ms: 700 } },
+    late: { ...foreign, limits: { turn_limit_ms: 1_500 } },
     absent: { runtime: "command", worker: { command: ["/no/such/program"] } },
     rude: { runtime: "command", worker: { command: ["sh", "-c", "exit 5"] } },
   },
@@ -119,6 +121,23 @@ test("OC-9 a turn over its limit is stopped for that reason", async () => {
   worker.result({ interrupted: true, finalResponse: "so far" });
   expect(stop.cause).toBe(2);
   expect(await run.outcome()).toMatchObject({ outcome: "INTERRUPTED", reason: "TURN_LIMIT", answer: "so far" });
+});
+
+test("OC-9 a turn over its limit whose processes take no notice is killed with all of them, and the next turn starts", async () => {
+  const { run, worker } = await beginRunning("late");
+  await worker.ignoreSigterm();
+  const child = await worker.spawnChild();
+  const next = gateway().client.say(await sessionOf(run), "next");
+  await next.next("inputQueued");
+  expect((await worker.next("stop")).cause).toBe(2);
+  expect((await run.outcome()).outcome).toBe("FAILED");
+  expect(worker.events.items.map(({ kind }) => kind)).toContain("sigterm");
+  const successor = await workers.next();
+  for (const pid of [worker.launched.pid, child]) expect(isAlive(readProcess(pid))).toBe(false);
+  await successor.running();
+  successor.result({ finalResponse: "started" });
+  await successor.leave();
+  expect((await next.outcome()).answer).toBe("started");
 });
 
 test("OC-10 inputs behind a turn that is lost all run, in order", async () => {
