@@ -115,6 +115,11 @@ export async function startGateway(options: GatewayOptions, makeRooms: MakeRooms
     housekeeping.start();
     log.info({ home: paths.root, epoch: store.epoch, addresses: listeners.addresses }, "serving");
     rooms.owner.prepare();
+    // Nobody waits for it: a home whose key has a certificate beside it notices if the key is lost.
+    const certified = context.leaves.identity.certificate().catch((error: unknown) => {
+      log.warn({ err: error }, "the identity has no certificate yet");
+    });
+    undo.add(() => certified.then(() => undefined));
     return {
       home: paths.root,
       pin: context.leaves.identity.pin,

@@ -8,7 +8,7 @@ import { X509Certificate } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { certificatePem } from "../../src/rpc/tls/certificateBuilder.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
-import type { Identity } from "../../src/rpc/tls/identityKey.js";
+import type { EphemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { LEAF_DNS_NAME, issueLeaf, leafSource } from "../../src/rpc/tls/leafCertificate.js";
 import type { Leaf, LeafSource } from "../../src/rpc/tls/leafCertificate.js";
 import type { PeerVerdict } from "../../src/rpc/tls/peerVerifier.js";
@@ -54,7 +54,7 @@ function dial(server: PinnedServer, leaves: LeafSource, serverPin: Pin, now = at
 }
 
 /** A source that presents one fixed leaf, right or wrong. */
-function presenting(identity: Identity, leaf: Leaf): LeafSource {
+function presenting(identity: EphemeralIdentity, leaf: Leaf): LeafSource {
   return { identity, currentLeaf: () => leaf, refresh: () => Promise.resolve(leaf) };
 }
 
@@ -380,7 +380,7 @@ describe("a client", async () => {
  * The leaf of `from` with the key identifier of `to` as its issuer's: it links to the certificate of `to` although `from`
  * signed it.
  */
-function relink(leaf: Leaf, from: Identity, to: Identity): Leaf {
+function relink(leaf: Leaf, from: EphemeralIdentity, to: EphemeralIdentity): Leaf {
   const fromId = subjectKeyIdentifier(from);
   const toId = subjectKeyIdentifier(to);
   const bytes = Buffer.from(new X509Certificate(leaf.chainPem).raw);
@@ -390,7 +390,7 @@ function relink(leaf: Leaf, from: Identity, to: Identity): Leaf {
   return { ...leaf, chainPem: certificatePem(bytes) + to.certificatePem };
 }
 
-function subjectKeyIdentifier(identity: Identity): Buffer {
+function subjectKeyIdentifier(identity: EphemeralIdentity): Buffer {
   const { raw } = new X509Certificate(identity.certificatePem);
   // extnID 2.5.29.14, then OCTET STRING (22) around OCTET STRING (20).
   const header = Buffer.from([0x06, 0x03, 0x55, 0x1d, 0x0e, 0x04, 0x16, 0x04, 0x14]);

@@ -10,5 +10,7 @@ export async function pin(context: CommandContext): Promise<void> {
   const { root } = homeOf(context);
   mkdirSync(root, { recursive: true, mode: 0o700 });
   const identity = await openIdentity(root, systemClock.now());
+  // A pin that was shown must not be lost with its key unnoticed: the certificate beside it tells.
+  await identity.certificate();
   context.print({ pin: identity.pin }, () => identity.pin);
 }

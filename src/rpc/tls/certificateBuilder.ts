@@ -1,6 +1,6 @@
-import { X509Certificate, createHash, createPublicKey, randomBytes, sign } from "node:crypto";
+import { X509Certificate, createHash, createPublicKey, webcrypto } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import { bitString, contextTag, DER, der, objectIdentifier, time, unsignedInteger } from "./der.js";
+import type * as X509 from "@peculiar/x509";
 
 /** Who a certificate is for, which decides its extensions. */
 export type CertificateRole =
@@ -27,36 +27,45 @@ export interface CertificateContents {
   readonly notAfterMs: number;
 }
 
-/** Bytes of a serial number, of at most 20. Source: RFC 5280 section 4.1.2.2. */
-const SERIAL_BYTES = 16;
+type Library = typeof X509;
 
-/** ECDSA with SHA-256. Source: RFC 5758 section 3.2. */
-const ALGORITHM = der(DER.sequence, objectIdentifier("1.2.840.10045.4.3.2"));
+let library: Promise<Library> | undefined;
 
-const TRUE = der(DER.boolean, Buffer.of(0xff));
+/**
+ * Loads the certificate library on the first certificate, because a process that issues none should not pay for it. Its
+ * dependency injection wants `Reflect.getMetadata` in place before its own first line runs.
+ */
+function loadLibrary(): Promise<Library> {
+  library ??= (async () => {
+    await import("reflect-metadata");
+    const x509 = await import("@peculiar/x509");
+    x509.cryptoProvider.set(webcrypto);
+    return x509;
+  })();
+  return library;
+}
 
 /**
  * Builds and signs an X.509 v3 certificate (RFC 5280) with ECDSA P-256 and SHA-256, and returns its DER. Its serial
  * number is random.
  *
- * Rejects with the error of node:crypto if the issuer's key is not a private key.
+ * Rejects with the error of Web Crypto if the issuer's key is not a private P-256 key.
  */
 export async function buildCertificate(contents: CertificateContents): Promise<Buffer> {
-  const { subjectKey, subjectName, issuerKey, issuerName, notBeforeMs, notAfterMs } = contents;
-  const version3 = der(contextTag(0, true), unsignedInteger(Buffer.of(2)));
-  const toBeSigned = der(
-    DER.sequence,
-    version3,
-    unsignedInteger(randomBytes(SERIAL_BYTES)),
-    ALGORITHM,
-    commonName(issuerName),
-    der(DER.sequence, time(notBeforeMs), time(notAfterMs)),
-    commonName(subjectName),
-    spkiOf(subjectKey),
-    der(contextTag(3, true), der(DER.sequence, ...extensions(contents))),
-  );
-  const signature = sign("sha256", toBeSigned, { key: issuerKey, dsaEncoding: "der" });
-  return der(DER.sequence, toBeSigned, ALGORITHM, bitString(signature));
+  const x509 = await loadLibrary();
+  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
+  const issuerKey = contents.issuerKey.export({ type: "pkcs8", format: "der" });
+  const certificate = await x509.X509CertificateGenerator.create({
+    issuer: commonName(x509, contents.issuerName),
+    subject: commonName(x509, contents.subjectName),
+    notBefore: wholeSeconds(contents.notBeforeMs),
+    notAfter: wholeSeconds(contents.notAfterMs),
+    publicKey: spkiOf(contents.subjectKey),
+    signingKey: await webcrypto.subtle.importKey("pkcs8", issuerKey, algorithm, false, ["sign"]),
+    signingAlgorithm: { name: "ECDSA", hash: "SHA-256" },
+    extensions: extensions(x509, contents),
+  });
+  return Buffer.from(certificate.rawData);
 }
 
 /** DER in the armour that `tls` and the `openssl` command read. Throws if it is not a certificate. */
@@ -64,9 +73,13 @@ export function certificatePem(certificateDer: Uint8Array): string {
   return new X509Certificate(certificateDer).toString();
 }
 
-function commonName(name: string): Buffer {
-  const attribute = der(DER.sequence, objectIdentifier("2.5.4.3"), der(DER.utf8String, Buffer.from(name, "utf8")));
-  return der(DER.sequence, der(DER.set, attribute));
+function commonName(x509: Library, name: string): X509.Name {
+  return new x509.Name([{ CN: [{ utf8String: name }] }]);
+}
+
+/** RFC 5280 section 4.1.2.5 forbids fractions of a second, which the library would write from 2050 on. */
+function wholeSeconds(timeMs: number): Date {
+  return new Date(Math.floor(timeMs / 1000) * 1000);
 }
 
 function spkiOf(key: KeyObject): Buffer {
@@ -75,44 +88,31 @@ function spkiOf(key: KeyObject): Buffer {
 }
 
 /**
- * 160 bits of a SHA-256, as RFC 7093 suggests. All identities share one name, so this is what tells issuers apart.
+ * 160 bits of a SHA-256 in hexadecimal, as RFC 7093 suggests; the library's own are of SHA-1. All identities share one
+ * name, so this is what tells issuers apart.
  */
-function keyIdentifier(key: KeyObject): Buffer {
-  return createHash("sha256").update(spkiOf(key)).digest().subarray(0, 20);
+function keyIdentifier(key: KeyObject): string {
+  return createHash("sha256").update(spkiOf(key)).digest("hex").slice(0, 40);
 }
 
-/** One extension. Source of each: RFC 5280 section 4.2.1. */
-function extension(number: number, critical: boolean, value: Buffer): Buffer {
-  const parts = [objectIdentifier(`2.5.29.${String(number)}`), ...(critical ? [TRUE] : [])];
-  return der(DER.sequence, ...parts, der(DER.octetString, value));
-}
-
-function extensions({ role, subjectKey, issuerKey }: CertificateContents): readonly Buffer[] {
-  const subjectKeyIdentifier = extension(14, false, der(DER.octetString, keyIdentifier(subjectKey)));
+function extensions(x509: Library, contents: CertificateContents): X509.Extension[] {
+  const subjectKeyIdentifier = new x509.SubjectKeyIdentifierExtension(keyIdentifier(contents.subjectKey));
+  const { role } = contents;
   switch (role.kind) {
     case "identity":
       return [
-        // A CA of path length 0.
-        extension(19, true, der(DER.sequence, TRUE, unsignedInteger(Buffer.of(0)))),
-        // Bit 5, keyCertSign.
-        extension(15, true, bitString(Buffer.of(0x04), 2)),
+        new x509.BasicConstraintsExtension(true, 0, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
         subjectKeyIdentifier,
       ];
     case "leaf":
       return [
-        // No CA, which is what an empty value says.
-        extension(19, true, der(DER.sequence)),
-        // Bit 0, digitalSignature.
-        extension(15, true, bitString(Buffer.of(0x80), 7)),
-        // serverAuth and clientAuth.
-        extension(
-          37,
-          false,
-          der(DER.sequence, objectIdentifier("1.3.6.1.5.5.7.3.1"), objectIdentifier("1.3.6.1.5.5.7.3.2")),
-        ),
-        extension(17, false, der(DER.sequence, der(contextTag(2, false), Buffer.from(role.dnsName, "ascii")))),
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+        new x509.SubjectAlternativeNameExtension([{ type: "dns", value: role.dnsName }]),
         subjectKeyIdentifier,
-        extension(35, false, der(DER.sequence, der(contextTag(0, false), keyIdentifier(issuerKey)))),
+        new x509.AuthorityKeyIdentifierExtension(keyIdentifier(contents.issuerKey)),
       ];
     default: {
       const unreachable: never = role;

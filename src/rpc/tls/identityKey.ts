@@ -13,7 +13,15 @@ export interface Identity {
   readonly pin: Pin;
   /** P-256 key that signs leaves and nothing else. */
   readonly privateKey: KeyObject;
-  /** Self-signed certificate of the key, presented after the leaf, PEM. */
+  /**
+   * Self-signed certificate of the key, presented after the leaf, PEM. Where a home has none yet, the first call makes and keeps it,
+   * since that takes longer than all else of a start. Rejects as {@link openIdentity} does.
+   */
+  certificate(): Promise<string>;
+}
+
+/** An identity whose certificate is at hand. */
+export interface EphemeralIdentity extends Identity {
   readonly certificatePem: string;
 }
 
@@ -27,9 +35,9 @@ const BACKDATE_MS = 24 * 60 * 60 * 1000;
 const NO_EXPIRATION_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
- * Opens the identity of a home, making it on first use: `tls/` (0700), `tls/identity.key` (PKCS #8 PEM, 0600) and
- * `tls/identity.crt`. Several processes may race; all get the same identity. A missing certificate is made again, a
- * missing key after that is not: its pins would be void without anybody knowing.
+ * Opens the identity of a home, making it on first use: `tls/` (0700) and `tls/identity.key` (PKCS #8 PEM, 0600); `tls/identity.crt`
+ * when it is asked for. Several processes may race; all get the same identity. A missing certificate is made again, a missing key beside
+ * a certificate is not: its pins would be void without anybody knowing.
  *
  * @param home an existing folder
  * @param nowMs the current time, milliseconds since the Unix epoch
@@ -55,18 +63,32 @@ export async function openIdentity(home: string, nowMs: number): Promise<Identit
   }
   const privateKey = parseKey(keyPath, keyText ?? "");
 
-  let certificateText = await readOwnFile(certificatePath, "public");
-  if (certificateText === undefined) {
+  const kept = await readOwnFile(certificatePath, "public");
+  let certificate =
+    kept === undefined ? undefined : Promise.resolve(checkedCertificate(certificatePath, privateKey, kept));
+  const make = async (): Promise<string> => {
     await createOnce(certificatePath, await selfSigned(privateKey, nowMs));
-    certificateText = await readOwnFile(certificatePath, "public");
-  }
-  return identityOf(certificatePath, privateKey, certificateText ?? "");
+    return checkedCertificate(certificatePath, privateKey, (await readOwnFile(certificatePath, "public")) ?? "");
+  };
+  return {
+    pin: pinOfKey(createPublicKey(privateKey)),
+    privateKey,
+    certificate() {
+      certificate ??= make().catch((error: unknown) => {
+        certificate = undefined;
+        throw error;
+      });
+      return certificate;
+    },
+  };
 }
 
 /** An identity that lives in memory only. */
-export async function ephemeralIdentity(nowMs: number): Promise<Identity> {
+export async function ephemeralIdentity(nowMs: number): Promise<EphemeralIdentity> {
   const privateKey = createPrivateKey(newKeyPem());
-  return identityOf("(memory)", privateKey, await selfSigned(privateKey, nowMs));
+  const certificatePem = await selfSigned(privateKey, nowMs);
+  const pin = pinOfKey(createPublicKey(privateKey));
+  return { pin, privateKey, certificatePem, certificate: () => Promise.resolve(certificatePem) };
 }
 
 function newKeyPem(): string {
@@ -102,7 +124,7 @@ function parseKey(path: string, text: string): KeyObject {
   return key;
 }
 
-function identityOf(path: string, privateKey: KeyObject, text: string): Identity {
+function checkedCertificate(path: string, privateKey: KeyObject, text: string): string {
   let certificate: X509Certificate;
   try {
     certificate = new X509Certificate(text);
@@ -116,5 +138,5 @@ function identityOf(path: string, privateKey: KeyObject, text: string): Identity
       "is not a certificate of identity.key; remove it to have it made again",
     );
   }
-  return { pin: pinOfKey(createPublicKey(privateKey)), privateKey, certificatePem: certificate.toString() };
+  return certificate.toString();
 }

@@ -51,7 +51,7 @@ export async function issueLeaf(
   });
   return {
     privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }) as string,
-    chainPem: certificatePem(certificateDer) + identity.certificatePem,
+    chainPem: certificatePem(certificateDer) + (await identity.certificate()),
     notBeforeMs,
     notAfterMs,
   };
@@ -81,7 +81,7 @@ export interface LeafSource {
 
 /**
  * A source of leaves under one identity, shared by a gateway's listener and its clients. It holds no leaf before its first
- * refresh: a gateway that talks to no peer issues none.
+ * refresh: a gateway that talks to no peer issues none, and does not load what issues them.
  *
  * @param now the current time, milliseconds since the Unix epoch
  */
