@@ -9,7 +9,7 @@ const slow = [
   "test/slow/**/*.test.ts",
   "test/crash/**/*.test.ts",
   // Many commands, each a process of its own.
-  "test/cli/{access,agents,client,contexts,home,peers,run,serve,terminal,top}.test.ts",
+  "test/cli/{access,agents,client,commands,contexts,home,operate,peers,run,serve,terminal,top}.test.ts",
   // Deaths of whole gateways, and floods.
   "test/owner/{killed,slowViewer}.test.ts",
   "test/replay/{turns*,blackHole}.test.ts",
