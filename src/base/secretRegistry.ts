@@ -9,7 +9,8 @@ const SHORTEST_SECRET = 6;
 /** The exact secrets of this process, so that no log line can hold one. */
 export class SecretRegistry {
   readonly #counts = new Map<string, number>();
-  #forms: readonly string[] = [];
+  /** Longest first; undefined until a text is looked at, since a launch adds many at once. */
+  #forms: readonly string[] | undefined;
 
   /**
    * Hides `secret` from the next line on. The same secret may be added by several owners.
@@ -35,7 +36,8 @@ export class SecretRegistry {
    * or characters that nobody sees.
    */
   hide(text: string): string {
-    if (this.#forms.length === 0) return text;
+    if (this.#counts.size === 0) return text;
+    this.#forms ??= formsOf(this.#counts.keys());
     let hidden = text;
     for (const form of this.#forms) if (hidden.includes(form)) hidden = hidden.replaceAll(form, REDACTED);
     return replaceBroken(hidden, this.#forms, REDACTED);
@@ -45,7 +47,12 @@ export class SecretRegistry {
     const count = (this.#counts.get(secret) ?? 0) + by;
     if (count > 0) this.#counts.set(secret, count);
     else this.#counts.delete(secret);
-    const forms = new Set([...this.#counts.keys()].flatMap((one) => [one, JSON.stringify(one).slice(1, -1)]));
-    this.#forms = [...forms].sort((a, b) => b.length - a.length);
+    this.#forms = undefined;
   }
+}
+
+/** Secrets as they may stand in a text: as they are, and as JSON escapes them. */
+function formsOf(secrets: Iterable<string>): readonly string[] {
+  const forms = new Set([...secrets].flatMap((one) => [one, JSON.stringify(one).slice(1, -1)]));
+  return [...forms].sort((a, b) => b.length - a.length);
 }

@@ -52,8 +52,11 @@ export async function practiceTurn(clock: Clock, random: Random): Promise<void> 
   const client = standInClient();
   const log = SILENT;
   try {
-    heartbeat.start(budgets.heartbeatMs);
-    const parts = { bootstrap, budgets, client, session, heartbeat, stop, ownerGone, secrets, clock, random, log };
+    const onAdopting = (): void => {
+      heartbeat.start(budgets.heartbeatMs);
+    };
+    const facts = { bootstrap, budgets, stop, onAdopting, ownerGone };
+    const parts = { ...facts, client, session, heartbeat, secrets, clock, random, log };
     const turn = createTurn({ ...parts, runtimes: noRuntime });
     turn.finish();
     await turn.run();

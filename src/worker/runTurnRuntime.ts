@@ -5,6 +5,7 @@ import type { CheckedBootstrap } from "./checkBootstrap.js";
 import { type FinalStep, type FinalWorkParts, runFinalWork } from "./finalWork.js";
 import type { HookTurnEnd } from "./hooks/hookEvents.js";
 import type { TurnHooks } from "./hooks/turnHooks.js";
+import { leaveLoop } from "./leaveLoop.js";
 import type { Runtime, RuntimeAnswer, RuntimeFailure, RuntimeLoader } from "./runtimes/runtime.js";
 import type { StopLatch } from "./stopLatch.js";
 import type { TurnContext } from "./turnContext.js";
@@ -46,6 +47,7 @@ export async function runTurnRuntime(parts: RuntimeParts): Promise<RuntimeAnswer
   try {
     runtime = await runtimes(bootstrap.policy.runtime)(context);
     await ready(runtime.model);
+    // The first steps of a runtime may hold the loop for milliseconds.
     await leaveLoop();
     if (!stop.isStopped()) answer = await runtime.run(context);
   } catch (error) {
@@ -58,11 +60,6 @@ export async function runTurnRuntime(parts: RuntimeParts): Promise<RuntimeAnswer
   }
   await finish(parts, context, runtime, answer);
   return answer;
-}
-
-/** Lets what was written leave: the first steps of a runtime may hold the loop for milliseconds. */
-function leaveLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 async function finish(

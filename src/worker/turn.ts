@@ -13,6 +13,7 @@ import { createTurnHooks } from "./hooks/turnHooks.js";
 import type { Heartbeat } from "./heartbeat.js";
 import { openOutbox } from "./outbox.js";
 import { PromptTable } from "./prompts/promptTable.js";
+import { leaveLoop } from "./leaveLoop.js";
 import { makeReceipt } from "./resultReceipt.js";
 import type { RuntimeLoader } from "./runtimes/runtime.js";
 import { runTurnRuntime } from "./runTurnRuntime.js";
@@ -31,6 +32,8 @@ export interface TurnParts {
   readonly session: Pick<AttachSession, "send" | "emit" | "adopted">;
   readonly heartbeat: Heartbeat;
   readonly stop: StopLatch;
+  /** Called when `Adopt` is on its way. */
+  readonly onAdopting: () => void;
   /** Aborts when the owner is gone. */
   readonly ownerGone: AbortSignal;
   /** Finds what runs the turn. @throws RpcError RUNTIME_CONFIG. */
@@ -78,8 +81,11 @@ export function createTurn(parts: TurnParts): Turn {
       traceparent: bootstrap.trace?.traceparent ?? "",
       tracedTools: bootstrap.traceWork,
     });
-    await store.adopt(bootstrap.assignmentSecret, process.pid);
-    session.adopted();
+    const adopting = store.adopt(bootstrap.assignmentSecret, process.pid);
+    adopting.catch(() => undefined);
+    await leaveLoop();
+    // Made while the owner commits; nothing of it acts before the answer.
+    parts.onAdopting();
     const answerText = createAnswerText();
     const hooks = createTurnHooks({ bootstrap, environment: process.env, clock, log, signal: stop.signal, redact });
     const context = createTurnContext({
@@ -100,6 +106,8 @@ export function createTurn(parts: TurnParts): Turn {
         usage = addUsage(usage, report);
       },
     });
+    await adopting;
+    session.adopted();
     const answer = await runTurnRuntime({
       bootstrap,
       session,

@@ -225,6 +225,10 @@ class Worker {
         session: this.#session,
         heartbeat: this.#heartbeat,
         stop: this.#stop,
+        onAdopting: () => {
+          lifeline.setGrace(budgets.orphanGraceMs);
+          this.#heartbeat.start(budgets.heartbeatMs);
+        },
         ownerGone: this.#ownerLost.signal,
         runtimes: program.runtimes,
         secrets,
@@ -241,9 +245,6 @@ class Worker {
           this.#fail(error);
         },
       );
-      // After the turn's first step, so that Adopt is on its way meanwhile.
-      lifeline.setGrace(budgets.orphanGraceMs);
-      this.#heartbeat.start(budgets.heartbeatMs);
     } catch (error) {
       this.#fail(error);
     }
