@@ -38,7 +38,8 @@ export async function assignTurn(parts: TurnParts, assignment: TurnAssignment): 
   const { store, random, paths, secrets, hub, offer } = parts;
   const { claimed, fence, link } = assignment;
   const { agent, workspace, replaces } = assignment.place;
-  const credentials = resolveCredentials(agent, Policy.decode(claimed.policy), assignment.environment, secrets);
+  const policy = Policy.decode(claimed.policy);
+  const credentials = resolveCredentials(agent, policy, assignment.environment, secrets);
   const assignmentSecret = random.bytes(LIMITS.secretBytes);
   const assigned = await store.writer.execute(assignExecution, {
     fence,
@@ -57,6 +58,7 @@ export async function assignTurn(parts: TurnParts, assignment: TurnAssignment): 
     claimed,
     trace: assignment.trace,
     agent,
+    policy,
     offer: offer(agent.name, claimed.botChat),
     credentials,
     // A stored grant is the person's word for their own turns, not for another gateway's messages. Source: DESIGN section 4.

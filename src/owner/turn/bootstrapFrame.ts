@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { AgentConfig } from "../../base/config/agentConfig.js";
 import { LIMITS } from "../../base/limits.js";
 import { BackgroundState } from "../../gen/talaria/owner/v1/execution_store_service.js";
-import { Bootstrap, RetryMode } from "../../gen/talaria/owner/v1/owner_service.js";
+import { type Bootstrap, RetryMode } from "../../gen/talaria/owner/v1/owner_service.js";
 import type { Attachment } from "../../gen/talaria/types/v1/attachment.js";
-import { Policy } from "../../gen/talaria/types/v1/policy.js";
+import type { Policy } from "../../gen/talaria/types/v1/policy.js";
 import { toAuthor } from "../../rpc/wire/author.js";
 import { toDuration } from "../../rpc/wire/times.js";
 import { runningBackgroundProcesses } from "../../store/queries/backgroundProcesses.js";
@@ -21,6 +21,8 @@ export interface BootstrapFacts {
   readonly claimed: ClaimedInput;
   readonly trace: WorkerTrace;
   readonly agent: AgentConfig;
+  /** The session's, read. */
+  readonly policy: Policy;
   readonly offer: TurnOffer;
   readonly credentials: readonly Credential[];
   readonly grantedCommands: readonly string[];
@@ -45,7 +47,7 @@ export function bootstrapFrame(parts: TurnParts, facts: BootstrapFacts): Bootstr
   const { budgets, store } = parts;
   const { claimed, offer } = facts;
   const { input } = claimed;
-  return Bootstrap.fromPartial({
+  return {
     protocol: 1,
     executionId: facts.executionId,
     sessionId: input.session_id,
@@ -54,7 +56,7 @@ export function bootstrapFrame(parts: TurnParts, facts: BootstrapFacts): Bootstr
     generation: BigInt(claimed.generation),
     epoch: BigInt(store.epoch),
     assignmentSecret: facts.assignmentSecret,
-    policy: Policy.decode(claimed.policy),
+    policy: facts.policy,
     credentials: [...facts.credentials],
     input: {
       inputId: input.input_id,
@@ -95,7 +97,7 @@ export function bootstrapFrame(parts: TurnParts, facts: BootstrapFacts): Bootstr
       command: row.command,
       state: BackgroundState.BACKGROUND_STATE_RUNNING,
     })),
-  });
+  };
 }
 
 /** The agent's workspace: the working directory of its turns. */
