@@ -65,6 +65,8 @@ export interface OwnerOptions {
   readonly maxWorkers: number;
   /** Idle workers kept ready. */
   readonly poolSize: number;
+  /** How far workers stand back where processor time is short, 0 to 19; default 0. */
+  readonly nice?: number;
   /** What is started where an agent names no command. */
   readonly program: WorkerProgram;
   readonly listeners: TurnListeners;
@@ -133,7 +135,7 @@ export function createOwner(options: OwnerOptions): Owner {
   const tokens = new LaunchTokens(table);
   const workerLog = new WorkerLog(`${paths.logsDir}/workers.log`, secrets, log);
   const launcher = new Launcher({
-    spawner: options.spawner ?? systemSpawner,
+    spawner: options.spawner ?? systemSpawner(options.nice ?? 0),
     table,
     clock,
     random,

@@ -73,7 +73,7 @@ test("OW52 F13 a Stop before the process is there is kept at once; the process t
   const of = ownerWith(async (request) => {
     asked.resolve();
     await go.promise;
-    const spawned = await systemSpawner(request);
+    const spawned = await systemSpawner(0)(request);
     pids.push(spawned.pid);
     return spawned;
   });
@@ -99,7 +99,7 @@ test("closing ends a turn whose process is only starting, and leaves nothing of 
   const of = ownerWith(async (request) => {
     asked.resolve();
     await go.promise;
-    const spawned = await systemSpawner(request);
+    const spawned = await systemSpawner(0)(request);
     pids.push(spawned.pid);
     return spawned;
   });

@@ -37,7 +37,7 @@ describe("talaria.yaml", () => {
     expect(config).toMatchObject({
       name: "my-box",
       listeners: { reflectionOnTcp: false },
-      workers: { poolSize: 1, max: 16 },
+      workers: { poolSize: 1, max: 16, nice: 5 },
       dm: { enabled: true },
       peers: {},
       logLevel: "info",

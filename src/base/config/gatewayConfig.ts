@@ -75,6 +75,8 @@ export interface GatewayConfig {
     readonly poolSize: number;
     /** Turns that run at once. */
     readonly max: number;
+    /** How far they stand back behind the gateway where processor time is short, 0 to 19. */
+    readonly nice: number;
   };
   /** The budget table with overrides. */
   readonly budgets: Budgets;
@@ -154,6 +156,12 @@ export const gatewayConfigSchema = z.strictObject({
         .max(1_024)
         .optional()
         .describe("Turns that run at once; default one for each 256 MiB, at most 64."),
+      nice: z
+        .int()
+        .min(0)
+        .max(19)
+        .default(5)
+        .describe("How far workers stand back behind the gateway where processor time is short, as nice(1) counts."),
     })
     .prefault({}),
   budgets: budgetOverridesSchema
@@ -250,6 +258,7 @@ export function resolveGatewayConfig(written: z.output<typeof gatewayConfigSchem
     workers: {
       poolSize: written.workers.pool_size,
       max: written.workers.max ?? defaultWorkerCap(machine.totalMemoryBytes),
+      nice: written.workers.nice,
     },
     budgets: resolveBudgets(written.budgets),
     dm: written.dm,

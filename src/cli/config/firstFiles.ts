@@ -18,6 +18,7 @@ export const FIRST_CONFIG = `# Configuration of this gateway. Every line that is
 # workers:
 #   pool_size: 1   # idle workers kept ready
 #   max: 16        # turns that run at once; by default one per 256 MiB of memory
+#   nice: 5        # how far workers stand back where processor time is short
 
 # budgets:
 #   drain_ms: 30000       # how long running turns may go on after SIGTERM

@@ -49,6 +49,7 @@ export function createOwnerRoom(
     tracer: context.tracer,
     maxWorkers: config.workers.max,
     poolSize: config.workers.poolSize,
+    nice: config.workers.nice,
     program: workerProgram(env, paths),
     messages,
     agent: (name) => agents.require(name),

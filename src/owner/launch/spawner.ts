@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { lowerPriority } from "./lowerPriority.js";
 import type { Readable, Writable } from "node:stream";
 
 /** A program to start. */
@@ -33,17 +34,20 @@ export interface SpawnedProcess {
 /** Starts processes; injected so that tests can make it fail. Rejects where the program cannot be started. */
 export type Spawner = (request: SpawnRequest) => Promise<SpawnedProcess>;
 
-/** Starts a process as the leader of a session and group of its own. */
-export const systemSpawner: Spawner = ({ command: [program, ...args], env, directory }) =>
-  new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: directory, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
-    child.once("error", reject);
-    child.once("spawn", () => {
-      const exited = new Promise<ProcessExit>((ended) => {
-        child.once("exit", (code, signal) => {
-          ended({ code, signal });
+/** Starts processes as leaders of sessions and groups of their own. @param nice how far they stand back behind this process, 0 to 19 */
+export const systemSpawner =
+  (nice: number): Spawner =>
+  ({ command: [program, ...args], env, directory }) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(program, args, { cwd: directory, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+      child.once("error", reject);
+      child.once("spawn", () => {
+        const exited = new Promise<ProcessExit>((ended) => {
+          child.once("exit", (code, signal) => {
+            ended({ code, signal });
+          });
         });
+        if (child.pid !== undefined) lowerPriority(child.pid, nice);
+        resolve({ pid: child.pid ?? 0, stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, exited });
       });
-      resolve({ pid: child.pid ?? 0, stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, exited });
     });
-  });
