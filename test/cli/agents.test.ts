@@ -100,7 +100,7 @@ test(
     expect(await talaria("--home", home, "run", "late", "Hello")).toMatchObject({ code: 66 });
     expect(await talaria("--home", home, "reload")).toMatchObject({
       code: 0,
-      stdout: "Added: late\nChanged, for new sessions: kid\n",
+      stdout: "Added: late\nChanged, for new sessions (budgets at once): kid\n",
     });
     expect(await talaria("--home", home, "run", "late", "Hello")).toMatchObject({ code: 0, stdout: "Hello\n" });
     expect(await talaria("--home", home, "run", "kid", "Again", "--session", session)).toMatchObject({
@@ -115,7 +115,7 @@ test(
     const reloaded = await talaria("--home", home, "reload");
     expect(reloaded.code).toBe(78);
     expect(reloaded.stdout).toMatch(
-      /^Changed, for new sessions: late\nRemoved: kid\n! .*late\/agent\.yaml:1: runtime: /,
+      /^Changed, for new sessions \(budgets at once\): late\nRemoved: kid\n! .*late\/agent\.yaml:1: runtime: /,
     );
     expect((await talaria("--home", home, "run", "kid", "Hello")).code).toBe(66);
     const old = await talaria("--home", home, "run", "kid", "Hello", "--session", session);
