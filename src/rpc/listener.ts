@@ -107,7 +107,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     health.drain();
     draining.abort(new RpcError("DRAINING"));
     const released = acceptor.stop();
-    await shutDown(server, injector, clock, graceMs);
+    await shutDown(server, injector, connections, clock, graceMs);
     for (const connection of connections.list()) connection.destroy();
     await released;
     log.info("listener ended");
@@ -144,11 +144,23 @@ function addServices(server: Server, options: ListenerOptions, health: Health, r
   }
 }
 
-async function shutDown(server: Server, injector: ConnectionInjector, clock: Clock, graceMs: number): Promise<void> {
+async function shutDown(
+  server: Server,
+  injector: ConnectionInjector,
+  connections: Connections,
+  clock: Clock,
+  graceMs: number,
+): Promise<void> {
   const done = createDeferred<void>();
-  // tryShutdown waits for open calls without limit; its only error is that the server was never started.
+  const closed = connections
+    .list()
+    .map((connection) => new Promise<void>((resolve) => void connection.onClose(resolve)));
+  // tryShutdown waits for open calls without limit; its only error is that the server was never started. Where closing a server closes its
+  // sessions, as from Node 24 on, it does not wait for them: a connection closes when the last call on it has ended.
   server.tryShutdown(() => {
-    done.resolve();
+    void Promise.all(closed).then(() => {
+      done.resolve();
+    });
   });
   const cancel = clock.after(graceMs, () => {
     server.forceShutdown();
