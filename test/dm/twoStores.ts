@@ -11,7 +11,7 @@ import { applyReceipts, type StoredReceipt } from "../../src/store/deliveries/ap
 import {
   doubtOutbound,
   endFarDelivery,
-  recordAccepted,
+  recordAcceptances,
   recordFailedAttempt,
 } from "../../src/store/deliveries/attemptCommands.js";
 import { cancelDelivery } from "../../src/store/deliveries/cancelDelivery.js";
@@ -137,7 +137,7 @@ export class TwoStores {
     else if (fate === "unanswered") await writer.execute(recordFailedAttempt, failed);
     else {
       const hop = { gateway: "south", acceptedAt: now, attempt: head.attempts + 1, deliveryId: draft.deliveryId };
-      await writer.execute(recordAccepted, { deliveryId, hop, now });
+      await writer.execute(recordAcceptances, [{ deliveryId, hop, now }]);
     }
     return true;
   }

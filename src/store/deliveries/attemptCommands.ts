@@ -18,19 +18,9 @@ export interface AcceptedAttempt {
   readonly now: number;
 }
 
-/** Records a far acceptance: CLAIMED, with the hop. Nothing changes for a delivery that has left its lane. */
-export const recordAccepted = defineCommand({
-  name: "delivery.accepted",
-  run: (tx: Tx, attempt: AcceptedAttempt): DeliveryEffects => {
-    const effects = noEffects();
-    accept(tx, attempt, effects);
-    return effects;
-  },
-});
-
-/** The same for the messages of a batch, in their order. */
+/** Records far acceptances, in their order: CLAIMED, with the hop. Nothing changes for a delivery that has left its lane. */
 export const recordAcceptances = defineCommand({
-  name: "delivery.accepted_batch",
+  name: "delivery.accepted",
   run: (tx: Tx, attempts: readonly AcceptedAttempt[]): DeliveryEffects => {
     const effects = noEffects();
     for (const attempt of attempts) accept(tx, attempt, effects);

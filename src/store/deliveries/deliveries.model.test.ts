@@ -9,7 +9,7 @@ import { defineCommand } from "../command.js";
 import { openStore, type Store } from "../store.js";
 import { admitDelivery } from "./admitDelivery.js";
 import { applyReceipts } from "./applyReceipts.js";
-import { endFarDelivery, recordAccepted } from "./attemptCommands.js";
+import { endFarDelivery, recordAcceptances } from "./attemptCommands.js";
 import { cancelDelivery } from "./cancelDelivery.js";
 import { claimDelivery } from "./claimDelivery.js";
 import type { DeliveryDraft } from "./deliveryDraft.js";
@@ -134,7 +134,7 @@ async function take(world: string, now: number, one: Exclude<Step, { do: "later"
       });
       return;
     case "accepted":
-      if (far) await writer.execute(recordAccepted, { deliveryId, hop: hop(now), now });
+      if (far) await writer.execute(recordAcceptances, [{ deliveryId, hop: hop(now), now }]);
       return;
     case "receipt":
       await writer.execute(applyReceipts, {

@@ -8,7 +8,7 @@ import { QUOTAS } from "../../base/limits.js";
 import { openStore, type Store } from "../store.js";
 import { admitDelivery } from "./admitDelivery.js";
 import { applyReceipts } from "./applyReceipts.js";
-import { recordAccepted } from "./attemptCommands.js";
+import { recordAcceptances } from "./attemptCommands.js";
 import type { DeliveryDraft } from "./deliveryDraft.js";
 import { isEnded } from "./deliveryState.js";
 import { readDelivery } from "./readDelivery.js";
@@ -134,7 +134,7 @@ async function take(connector: string, machine: Machine, now: number, one: Step)
         return;
       }
       if (!disk.has(arrived)) disk.set(arrived, false);
-      if (one.heard) await writer.execute(recordAccepted, { deliveryId: arrived, hop: hop(now), now });
+      if (one.heard) await writer.execute(recordAcceptances, [{ deliveryId: arrived, hop: hop(now), now }]);
       return;
     }
     case "drop":

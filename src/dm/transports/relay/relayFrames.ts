@@ -8,7 +8,7 @@ import type {
 } from "../../../gen/talaria/dm/v1/relay_service.js";
 import { invalidField, reasonError, RpcError } from "../../../rpc/rpcError.js";
 import { failureOf, toFailure } from "../../../rpc/wire/failure.js";
-import { endFarDelivery, recordAccepted } from "../../../store/deliveries/attemptCommands.js";
+import { endFarDelivery, recordAcceptances } from "../../../store/deliveries/attemptCommands.js";
 import { cancelDelivery } from "../../../store/deliveries/cancelDelivery.js";
 import { lanePosition, readDelivery, readDeliveryByKey } from "../../../store/deliveries/readDelivery.js";
 import { releaseLapsed, returnToLane } from "../../../store/deliveries/relayCommands.js";
@@ -102,7 +102,7 @@ async function onAccepted(session: RelaySession, { leaseId, key, acceptance }: R
     acceptance?.hop === undefined
       ? { gateway: connector, acceptedAt: now, attempt, deliveryId: "" }
       : { ...fromHop(acceptance.hop, now), gateway: connector, attempt };
-  afterCommit(await store.writer.execute(recordAccepted, { deliveryId: key, hop, now }));
+  afterCommit(await store.writer.execute(recordAcceptances, [{ deliveryId: key, hop, now }]));
   session.leases.end(key);
   session.asked.delete(key);
   session.kick();
