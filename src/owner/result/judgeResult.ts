@@ -4,7 +4,7 @@ import { reasonEntry, reasonOfNumber } from "../../rpc/reasons.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import { fromTimestamp } from "../../rpc/wire/times.js";
 import type { StoredFailure } from "../../store/storedFailure.js";
-import type { StoredUsage } from "../../store/turns/commitResult.js";
+import type { StoredUsage } from "../../store/usage/storedUsage.js";
 import { usageOf } from "./usageOf.js";
 import { resultSchema } from "./resultSchema.js";
 

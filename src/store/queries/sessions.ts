@@ -1,4 +1,5 @@
 import type { Queryable, SqlValue } from "../sql.js";
+import type { StoredUsage } from "../usage/storedUsage.js";
 
 /** Whether a session can start its next input. */
 export type StoredSessionState = "idle" | "running" | "queued" | "paused";
@@ -22,16 +23,7 @@ export interface SessionRow {
   readonly createdAt: number;
   readonly updatedAt: number;
   /** What its turns have used so far. */
-  readonly usage: {
-    readonly inputTokens: number;
-    readonly outputTokens: number;
-    readonly cacheReadTokens: number;
-    readonly cacheWriteTokens: number;
-    readonly reasoningTokens: number;
-    readonly apiCalls: number;
-    /** US dollars; 0 where unknown. */
-    readonly costUsd: number;
-  };
+  readonly usage: StoredUsage;
 }
 
 /** Which sessions are listed, the last changed first. */

@@ -11,18 +11,8 @@ import type { DeliveryEffects } from "../deliveries/deliveryEffects.js";
 import type { FenceProblem, StoredFence } from "./fence.js";
 import { checkFence } from "./fence.js";
 import { settleTurn } from "./settleTurn.js";
+import type { StoredUsage } from "../usage/storedUsage.js";
 import type { StoredAuthor } from "./storedAuthor.js";
-
-/** Usage that a receipt adds to its session. */
-export interface StoredUsage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly reasoningTokens: number;
-  readonly apiCalls: number;
-  readonly costUsd: number;
-}
 
 /** A validated receipt and what the owner makes of it. */
 export interface ResultCommit {

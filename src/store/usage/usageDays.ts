@@ -1,7 +1,8 @@
 import type { Queryable, SqlValue } from "../sql.js";
+import type { StoredUsage } from "./storedUsage.js";
 
 /** What one agent has used on one day, its children's turns and helper calls included. */
-export interface UsageDay {
+export interface UsageDay extends StoredUsage {
   /** Number of the UTC day. */
   readonly day: number;
   readonly agent: string;
@@ -9,14 +10,6 @@ export interface UsageDay {
   readonly turns: number;
   /** Those of them that ended otherwise than completed. */
   readonly notCompleted: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly reasoningTokens: number;
-  readonly apiCalls: number;
-  /** US dollars, as far as the cost of calls is known. */
-  readonly costUsd: number;
   /** When the agent was paused on it because its budget was reached, epoch milliseconds; null where it is not. */
   readonly pausedAt: number | null;
   /** Principal that lifted its budget for the day; empty where nobody did. */
