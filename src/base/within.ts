@@ -1,11 +1,19 @@
 import type { Clock } from "./clock.js";
 
-/** Waits for an event, but at most `ms` milliseconds. The event must not reject. */
-export async function within(clock: Clock, ms: number, event: Promise<unknown>): Promise<void> {
+/**
+ * Waits for a promise, but at most `ms` milliseconds. @returns what it comes to; undefined where that is not yet known.
+ * @throws what it rejects with in that time
+ */
+export async function within<T>(clock: Clock, ms: number, event: Promise<T>): Promise<T | undefined> {
   let cancel = (): void => undefined;
-  const late = new Promise<void>((resolve) => {
-    cancel = clock.after(ms, resolve);
+  const late = new Promise<undefined>((resolve) => {
+    cancel = clock.after(ms, () => {
+      resolve(undefined);
+    });
   });
-  await Promise.race([event, late]);
-  cancel();
+  try {
+    return await Promise.race([event, late]);
+  } finally {
+    cancel();
+  }
 }

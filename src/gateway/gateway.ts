@@ -119,7 +119,7 @@ export async function startGateway(options: GatewayOptions, makeRooms: MakeRooms
     const certified = context.leaves.identity.certificate().catch((error: unknown) => {
       log.warn({ err: error }, "the identity has no certificate yet");
     });
-    undo.add(() => certified.then(() => undefined));
+    undo.add(() => certified);
     return {
       home: paths.root,
       pin: context.leaves.identity.pin,

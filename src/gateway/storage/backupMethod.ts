@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 
-import type { Clock } from "../../base/clock.js";
+import { within } from "../../base/within.js";
 import type { BackupDone, BackupRequest, BackupResponse } from "../../gen/talaria/gateway/v1/admin_service.js";
 import { defineServerStream } from "../../rpc/harness/methods.js";
 import { reasonError, RpcError } from "../../rpc/rpcError.js";
@@ -36,7 +36,7 @@ export function backupMethod({ paths, clock, storage }: Pick<GatewayContext, "pa
     try {
       for (let manifest: Manifest | undefined; manifest === undefined;) {
         yield { step: { $case: "progress", value: { bytes: BigInt(sizeOf(state.packed)) } } };
-        manifest = await within(clock, made);
+        manifest = await within(clock, BACKUP_REPORT_MS, made);
         const problem = manifest === undefined ? storage.problem() : undefined;
         if (problem !== undefined) throw problem;
         if (manifest !== undefined) yield { step: { $case: "done", value: toDone(manifest, path) } };
@@ -87,21 +87,6 @@ function thereAlready(path: string): RpcError {
     message: `${path} is there already.`,
     hint: "Name a file that is not there yet.",
   });
-}
-
-/** What comes of a promise within {@link BACKUP_REPORT_MS}; undefined where that is not yet known. */
-async function within<T>(clock: Clock, promise: Promise<T>): Promise<T | undefined> {
-  let cancel = (): void => undefined;
-  const late = new Promise<undefined>((resolve) => {
-    cancel = clock.after(BACKUP_REPORT_MS, () => {
-      resolve(undefined);
-    });
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    cancel();
-  }
 }
 
 function sizeOf(path: string): number {

@@ -1,6 +1,7 @@
 import type { Budgets } from "../../base/budgets.js";
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
+import { pause } from "../../base/pause.js";
 import type { ProcessTable } from "../../base/processTable.js";
 import { utcDay } from "../../base/utcDay.js";
 import type { ReadLaunchMark } from "../../owner/launch/launchMark.js";
@@ -42,22 +43,13 @@ export interface Housekeeping {
 /** Makes a housekeeping that has not started. */
 export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   const { store, budgets, clock, table, markOf, log, sessionGone } = options;
-  let stopped = false;
+  const end = new AbortController();
   let cancel = (): void => undefined;
-  let wakeBatch = (): void => undefined;
   let running = Promise.resolve();
 
-  const breathe = (): Promise<void> =>
-    new Promise((resolve) => {
-      const cancelPause = clock.after(BATCH_PAUSE_MS, resolve);
-      wakeBatch = () => {
-        cancelPause();
-        resolve();
-      };
-    });
   /** Runs batches until one says that it was the last. */
   const batches = async (batch: () => Promise<boolean>): Promise<void> => {
-    while (!stopped && (await batch())) await breathe();
+    while (!end.signal.aborted && (await batch())) await pause(clock, BATCH_PAUSE_MS, end.signal);
   };
   const round = async (): Promise<void> => {
     const { recordRetentionMs, usageRetentionMs, sessionRetentionMs } = budgets;
@@ -91,10 +83,10 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     cancel = clock.after(ms, () => {
       running = round()
         .catch((error: unknown) => {
-          if (!stopped) log.warn({ err: error }, "old records could not be removed; the next round will");
+          if (!end.signal.aborted) log.warn({ err: error }, "old records could not be removed; the next round will");
         })
         .then(() => {
-          if (!stopped) next(ROUND_MS);
+          if (!end.signal.aborted) next(ROUND_MS);
         });
     });
   };
@@ -104,9 +96,8 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     },
     round,
     async stop() {
-      stopped = true;
+      end.abort();
       cancel();
-      wakeBatch();
       await running;
     },
   };

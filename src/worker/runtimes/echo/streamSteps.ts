@@ -1,5 +1,6 @@
 import type { Clock } from "../../../base/clock.js";
 import { DeltaChannel } from "../../../gen/talaria/types/v1/event.js";
+import { leaveLoop } from "../../leaveLoop.js";
 import type { EchoTurn } from "./echoTurn.js";
 
 /** Splits a text into words with the white space that follows each; joined they are the text again. */
@@ -17,7 +18,7 @@ export async function flood(turn: EchoTurn, count: number, burst: number, bytes:
     for (let i = 0; i < size; i++) credit = turn.context.emitText(text, DeltaChannel.DELTA_CHANNEL_REASONING);
     // Credit is given in order, so the last one's stands for the burst's.
     await credit;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await leaveLoop();
     sent += size;
   }
   return `flooded: ${String(count)} deltas of ${String(bytes)} bytes`;
@@ -28,7 +29,7 @@ const TURNS_TO_LEAVE = 8;
 
 /** Keeps the loop busy, once what was said before has left. */
 export async function spin(clock: Clock, ms: number): Promise<void> {
-  for (let turn = 0; turn < TURNS_TO_LEAVE; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < TURNS_TO_LEAVE; turn++) await leaveLoop();
   const until = clock.monotonic() + ms;
   while (clock.monotonic() < until);
 }
