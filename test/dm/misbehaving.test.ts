@@ -17,6 +17,7 @@ import { deliverRequest, ended, get, refusal, send, stateName } from "./calls.js
 import { inviteOf, join, linked } from "./invites.js";
 import { makeReceipt, type PeerScript } from "./scriptedPeer.js";
 import { freshHome, inputsOf, introduce, type TestGateway, type TestGatewayOptions } from "./testGateway.js";
+import { facingPeer } from "./facingPeer.js";
 import { useGateways } from "./useGateways.js";
 import { useScriptedPeers } from "./useScriptedPeers.js";
 
@@ -26,13 +27,8 @@ const { use, two } = useGateways();
 const usePeer = useScriptedPeers();
 
 /** A started gateway whose peer `south` does as the script says. */
-async function facing(script: PeerScript, options: Partial<TestGatewayOptions> = {}) {
-  const peer = await usePeer(script);
-  const north = await use({ name: "north", ...options });
-  north.peers.set("south", { name: "south", address: peer.address, pin: peer.pin });
-  await north.start();
-  return { north, peer };
-}
+const facing = (script: PeerScript, options?: Partial<TestGatewayOptions>) =>
+  facingPeer({ use, usePeer }, script, options);
 
 /** Sends a message of alice's and waits until the peer has accepted it. @returns its id */
 async function accepted(north: TestGateway, target = "south/bob"): Promise<string> {

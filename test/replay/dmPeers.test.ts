@@ -17,6 +17,7 @@ import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js
 import { deliverRequest, ended, get, refusal, send, stateName } from "../dm/calls.js";
 import { makeReceipt, type PeerScript } from "../dm/scriptedPeer.js";
 import { freshHome, inputsOf, introduce, type TestGateway, type TestGatewayOptions } from "../dm/testGateway.js";
+import { facingPeer } from "../dm/facingPeer.js";
 import { useGateways } from "../dm/useGateways.js";
 import { filesBelow } from "../kit/secretsHidden.js";
 import { useScriptedPeers } from "../dm/useScriptedPeers.js";
@@ -25,13 +26,8 @@ const DAY_MS = 24 * 60 * 60_000;
 const { use, one, pair } = useGateways();
 const usePeer = useScriptedPeers();
 
-async function facing(script: PeerScript, options: Partial<TestGatewayOptions> = {}) {
-  const peer = await usePeer(script);
-  const north = await use({ name: "north", ...options });
-  north.peers.set("south", { name: "south", address: peer.address, pin: peer.pin });
-  await north.start();
-  return { north, peer };
-}
+const facing = (script: PeerScript, options?: Partial<TestGatewayOptions>) =>
+  facingPeer({ use, usePeer }, script, options);
 const told = (north: TestGateway, id: string): readonly string[] =>
   inputsOf(north, "alice").flatMap(({ inReplyTo, text }) => (inReplyTo === id ? [text] : []));
 const claimed = (north: TestGateway, count: number): Promise<true> =>

@@ -137,8 +137,8 @@ test("A2-5 on a full disk new work is refused by its reason, and outcomes are pu
   expect(of.rows("SELECT 1 FROM deliveries")).toEqual([]);
 });
 
-test("OW-R11 a gateway whose disk is full can be ended; the next start, with room, records what the worker kept", async () => {
-  const home = makeHome();
+/** A gateway whose disk is full while its worker, which has kept its result, waits for the outcome's commit. */
+async function outcomePutOff(home: string) {
   const of = await start(home);
   const { run, worker } = await begin(of);
   const { turn } = await run.next("inputQueued");
@@ -146,23 +146,23 @@ test("OW-R11 a gateway whose disk is full can be ended; the next start, with roo
   worker.result({ finalResponse: LONG });
   await waitUntil("the outcome is put off", () => of.log.some((line) => line.includes("trying again")));
   keepResult(worker.bootstrap, LONG);
+  return { of, inputId: turn?.inputId ?? "" };
+}
+
+test("OW-R11 a gateway whose disk is full can be ended; the next start, with room, records what the worker kept", async () => {
+  const home = makeHome();
+  const { of, inputId } = await outcomePutOff(home);
   await of.gateway.drain(0);
   await of.close();
 
   const again = await start(home);
-  expect(await again.client.turn(turn?.inputId ?? "")).toMatchObject({ outcome: "COMPLETED", answer: LONG });
+  expect(await again.client.turn(inputId)).toMatchObject({ outcome: "COMPLETED", answer: LONG });
   expect((await again.client.run("echo", "goes on").outcome()).answer).toBe("goes on");
 });
 
 test("OW-R11 a gateway that starts on a full disk waits with what a worker kept, says so once, and serves once there is room", async () => {
   const home = makeHome();
-  const of = await start(home);
-  const { run, worker } = await begin(of);
-  const { turn } = await run.next("inputQueued");
-  await takeRoom(of);
-  worker.result({ finalResponse: LONG });
-  await waitUntil("the outcome is put off", () => of.log.some((line) => line.includes("trying again")));
-  keepResult(worker.bootstrap, LONG);
+  const { of, inputId } = await outcomePutOff(home);
   const { pages } = of.rows<{ pages: number }>("SELECT page_count AS pages FROM pragma_page_count")[0] ?? { pages: 0 };
   await of.gateway.drain(0);
   await of.close();
@@ -188,7 +188,7 @@ test("OW-R11 a gateway that starts on a full disk waits with what a worker kept,
   expect(putOff()).toBe(1);
   expect(log.filter((line) => line.includes("had to wait is stored"))).toHaveLength(1);
   const client = new TurnClient(again.addresses.clientSocket);
-  expect(await client.turn(turn?.inputId ?? "")).toMatchObject({ outcome: "COMPLETED", answer: LONG });
+  expect(await client.turn(inputId)).toMatchObject({ outcome: "COMPLETED", answer: LONG });
   client.close();
   await again.close();
 });
