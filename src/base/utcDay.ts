@@ -11,6 +11,11 @@ export function startOfUtcDay(day: number): number {
   return day * DAY_MS;
 }
 
+/** When the UTC day after a moment begins, epoch milliseconds. */
+export function nextUtcDay(now: number): number {
+  return startOfUtcDay(utcDay(now) + 1);
+}
+
 /** A UTC day as `YYYY-MM-DD`. */
 export function nameOfUtcDay(day: number): string {
   return new Date(startOfUtcDay(day)).toISOString().slice(0, 10);

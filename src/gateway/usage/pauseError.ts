@@ -1,4 +1,3 @@
-import { startOfUtcDay, utcDay } from "../../base/utcDay.js";
 import type { Failure } from "../../gen/talaria/types/v1/failure.js";
 import { reasonError, type RpcError } from "../../rpc/rpcError.js";
 import { failureOf, toFailure } from "../../rpc/wire/failure.js";
@@ -11,11 +10,6 @@ export interface AgentPause {
   readonly reached: ReachedBudget | undefined;
   /** When the next UTC day begins, epoch milliseconds. */
   readonly until: number;
-}
-
-/** When the UTC day after a moment begins, epoch milliseconds. */
-export function nextUtcDay(now: number): number {
-  return startOfUtcDay(utcDay(now) + 1);
 }
 
 /** The refusal of an agent's new inputs while it is paused, with the time that is left. */

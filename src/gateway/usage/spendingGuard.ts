@@ -1,13 +1,13 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
-import { utcDay } from "../../base/utcDay.js";
+import { nextUtcDay, utcDay } from "../../base/utcDay.js";
 import type { TurnGate } from "../../owner/admission/turnGate.js";
 import type { Store } from "../../store/store.js";
 import { notePause, noteResume } from "../../store/usage/noteBudget.js";
 import { pausedAgents, usageOfDay } from "../../store/usage/usageDays.js";
 import type { AgentDirectory } from "../agents/agentDirectory.js";
 import { budgetReached } from "./budgetReached.js";
-import { type AgentPause, nextUtcDay, pauseError } from "./pauseError.js";
+import { type AgentPause, pauseError } from "./pauseError.js";
 
 /** Longest time between two looks while an agent is paused, milliseconds: wall time may jump, and a machine may sleep. */
 export const PAUSE_LOOK_MS = 60_000;
