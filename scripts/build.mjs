@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { BuiltBefore } from "./lib/builtBefore.mjs";
 import { licencesOf } from "./lib/licences.mjs";
 import { filesBelow, root } from "./lib/paths.mjs";
 
@@ -176,9 +177,10 @@ function place(path, content, mode) {
 }
 
 /**
- * Builds every target whose entry file exists, and gathers the licences of the packages that went into the files.
- * @param {{ clean?: boolean, into?: string }} [settings] `clean` removes every file of earlier builds at once; `into` is an
- *   absolute path of a folder that gets the `dist` (default: the checkout)
+ * Builds every target whose entry file exists, and gathers the licences of the packages that went into the files. A target that
+ * the last build made of the same sources is left as it is.
+ * @param {{ clean?: boolean, into?: string }} [settings] `clean` builds every target and removes every file of earlier builds at
+ *   once; `into` is an absolute path of a folder that gets the `dist` (default: the checkout)
  * @returns {Promise<{ built: string[], missing: string[] } | "no tools">} entry paths; "no tools" where esbuild is not
  *   installed. Throws with esbuild's messages where a target does not build.
  */
@@ -187,14 +189,27 @@ export async function build(settings = {}) {
   if (esbuild === undefined) return "no tools";
   const present = targets.filter(({ entry }) => entry === COMMANDS || existsSync(join(root, entry)));
   const modules = new Set();
-  const run = async (target, script) => ({ target, result: await esbuild.build(options(target, script, modules)) });
-  // First without its script's name, for what it imports.
-  await Promise.all(present.filter(({ kind }) => kind === "command").map((target) => run(target, "")));
+  const before = new BuiltBefore(root, settings.clean !== true && settings.into === undefined);
+  /** What a target is made of and gives; `contents` is empty where the files of the last build stand. */
+  const run = async (target, script, looks = false) => {
+    const { absWorkingDir: _, ...chosen } = options(target, script, modules);
+    const key = before.key([chosen, looks, target.entry === COMMANDS ? [...modules].sort() : []]);
+    const known = before.find(key);
+    if (known !== undefined) return { target, made: known, contents: new Map() };
+    const found = new Set();
+    const { outputFiles = [], metafile } = await esbuild.build(options(target, script, looks ? found : modules));
+    const contents = new Map(looks ? [] : outputFiles.map(({ path, contents }) => [relative(root, path), contents]));
+    return { target, made: before.add(key, Object.keys(metafile?.inputs ?? {}), contents, found), contents };
+  };
+  // The command first without its script's name, for what it imports.
+  const command = present.filter(({ kind }) => kind === "command");
+  for (const { made } of await Promise.all(command.map((target) => run(target, "", true))))
+    for (const module of made.found) modules.add(module);
   const scripts = await Promise.all(present.filter(({ kind }) => kind === "script").map((target) => run(target, "")));
   const scriptNames = new Map(
-    scripts.map(({ target, result }) => [
+    scripts.map(({ target, made }) => [
       target.entry,
-      basename((result.outputFiles ?? []).find(({ path }) => path.endsWith(".cjs"))?.path ?? ""),
+      basename(Object.keys(made.outputs).find((path) => path.endsWith(".cjs")) ?? ""),
     ]),
   );
   const others = present.filter(({ kind }) => kind !== "script");
@@ -208,15 +223,16 @@ export async function build(settings = {}) {
     place(path, content, mode);
     made.add(path);
   };
-  for (const { target, result } of results) {
-    for (const file of result.outputFiles ?? []) {
-      const isEntry = !file.path.endsWith(".map") && !/[\\/]chunk-[^\\/]*$/.test(file.path);
-      put(join(into, relative(root, file.path)), file.contents, target.kind === "command" && isEntry ? 0o755 : 0o644);
+  for (const { target, made: files, contents } of results) {
+    for (const path of Object.keys(files.outputs)) made.add(join(into, path));
+    for (const [path, content] of contents) {
+      const isEntry = !path.endsWith(".map") && !/[\\/]chunk-[^\\/]*$/.test(path);
+      put(join(into, path), content, target.kind === "command" && isEntry ? 0o755 : 0o644);
     }
   }
   const dist = join(into, "dist");
   put(join(dist, "cli", "package.json"), Buffer.from('{ "type": "commonjs" }\n'), 0o644);
-  const inputs = results.flatMap(({ result }) => Object.keys(result.metafile?.inputs ?? {}));
+  const inputs = results.flatMap(({ made: files }) => Object.keys(files.inputs));
   put(join(dist, "LICENCES.txt"), Buffer.from(licencesOf(inputs)), 0o644);
   for (const path of filesBelow(dist).map((name) => join(dist, name))) {
     // The declarations are made by `npm run build:types`, for a package.
@@ -224,6 +240,7 @@ export async function build(settings = {}) {
     const ageMs = Date.now() - statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     if (settings.clean === true || ageMs > staleAfterMs) rmSync(path, { force: true });
   }
+  if (settings.into === undefined) before.save();
   return {
     built: present.map((target) => target.entry),
     missing: targets.filter((target) => !present.includes(target)).map((target) => target.entry),
