@@ -252,7 +252,7 @@ export function createOwner(options: OwnerOptions): Owner {
     attachments,
     workerServices: [
       ownerService({ tokens, table, clock, writer: store.writer, log, ownPid: process.pid, ownUid }),
-      executionStoreService({ store, clock, random, turn, messages: options.messages }),
+      executionStoreService({ store, clock, random, table, turn, messages: options.messages }),
     ],
     authenticate: ({ connection }) => ({ kind: "worker", connectionId: connection.id }),
     peerCheck: (peer) => {

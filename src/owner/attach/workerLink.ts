@@ -49,6 +49,11 @@ export class WorkerLink {
     this.closed = this.#closed.promise;
   }
 
+  /** Whether the stream has ended or is about to: nothing more is heard of the worker here. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
   /** Resolves when the owner has asked for the end of the stream. */
   get closeRequested(): Promise<void> {
     return this.#closing.promise;

@@ -4,7 +4,7 @@
  * - `proved`: token, process table and kernel agree.
  * - `exercised`: a pooled worker has run its practice rounds.
  * - `bootstrapped`: the assignment was sent.
- * - `adopted`: the worker has bound its connection to it.
+ * - `adopted`: the worker has bound a connection of its own to it.
  * - `running`: the turn runs.
  * - `result`: the receipt is committed; the outcome is fixed.
  * - `finishing`: `finish` was sent.

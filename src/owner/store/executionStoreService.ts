@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { Clock } from "../../base/clock.js";
+import type { ProcessTable } from "../../base/processTable.js";
 import type { Random } from "../../base/random.js";
 import type { Fence } from "../../gen/talaria/owner/v1/execution_store_service.js";
 import { ExecutionStoreServiceService, StoreOperation } from "../../gen/talaria/owner/v1/execution_store_service.js";
@@ -17,7 +18,9 @@ import type { StoredFence } from "../../store/turns/fence.js";
 import { finishExecution } from "../../store/turns/finishExecution.js";
 import { persistOperation } from "../../store/turns/persistOperation.js";
 import type { OperationRefusal } from "../../store/turns/storeOperation.js";
+import type { WorkerLink } from "../attach/workerLink.js";
 import { runChild } from "../children/runChild.js";
+import { provesConnection } from "../identity/provesConnection.js";
 import { toOutcome } from "../records/turnRecord.js";
 import { adoptionDigest } from "../turn/adoptionDigest.js";
 import { agentAuthor } from "../turn/agentAuthor.js";
@@ -35,24 +38,27 @@ export interface ExecutionStoreParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
+  readonly table: ProcessTable;
   /** The running turn with an execution id. */
   readonly turn: (executionId: string) => TurnRun | undefined;
   readonly messages: MessagePort;
 }
 
 /**
- * Serves a worker's way to its session's store. A call must come over the connection that has adopted the execution, and
- * its fence is checked again in the transaction that writes.
+ * Serves a worker's way to its session's store. A call must come over the connection that was last to adopt the execution, and
+ * its fence is checked again in the transaction that writes. Any connection of the proved process may adopt while Attach lasts.
  */
 export function executionStoreService(parts: ExecutionStoreParts): ServiceImplementation {
-  const { store, clock, messages } = parts;
+  const { store, clock, messages, table } = parts;
   const adopted = new WeakMap<Connection, TurnRun>();
+  const newest = new WeakMap<TurnRun, Connection>();
 
   const turnOn = (connection: Connection, fence: StoredFence): TurnRun => {
     const turn = adopted.get(connection);
     if (turn === undefined || turn.fence.executionId !== fence.executionId) throw new RpcError("PERMISSION_DENIED");
     if (fence.epoch !== turn.fence.epoch) throw new RpcError("STALE_EPOCH");
     if (fence.generation !== turn.fence.generation) throw new RpcError("STALE_GENERATION");
+    if (newest.get(turn) !== connection) throw new RpcError("ADOPTION_REPLACED");
     return turn;
   };
 
@@ -63,18 +69,25 @@ export function executionStoreService(parts: ExecutionStoreParts): ServiceImplem
         const turn = parts.turn(fence.executionId);
         const link = turn?.link;
         if (turn === undefined || link === undefined) throw new RpcError("UNKNOWN_EXECUTION");
-        if (link.connection !== connection || link.evidence.process.pid !== request.pid) {
+        const { evidence } = link;
+        if (evidence.process.pid !== request.pid) throw new RpcError("ADOPTION_MISMATCH");
+        if (link.connection !== connection && !provesConnection(connection.peer, evidence, table)) {
           throw new RpcError("ADOPTION_MISMATCH");
         }
+        if (!isAttached(turn, link)) throw new RpcError("EXECUTION_ENDED");
         const result = await store.writer.execute(adoptExecution, {
           fence,
           epoch: store.epoch,
-          adoptionDigest: adoptionDigest(request.assignmentSecret, fence, link.evidence.process),
+          adoptionDigest: adoptionDigest(request.assignmentSecret, fence, evidence.process),
         });
         if (result.kind === "stale") throw fenceError(result.problem);
         if (result.kind === "mismatch") throw new RpcError("ADOPTION_MISMATCH");
+        // The stream may have broken meanwhile, which is a loss, or the connection, which leaves the one before in its place.
+        if (!isAttached(turn, link)) throw new RpcError("EXECUTION_ENDED");
+        if (connection.closed) throw new RpcError("CANCELLED");
         turn.adopted();
         adopted.set(connection, turn);
+        newest.set(turn, connection);
         return {
           fence: request.fence,
           lastSequence: BigInt(result.lastSequence),
@@ -169,6 +182,11 @@ export function executionStoreService(parts: ExecutionStoreParts): ServiceImplem
       },
     }),
   });
+}
+
+/** Whether a turn still has the stream of this worker. */
+function isAttached(turn: TurnRun, link: WorkerLink): boolean {
+  return turn.link === link && !link.ended;
 }
 
 function fenceOf(fence: Fence | undefined): StoredFence {

@@ -158,8 +158,10 @@ export class TurnRun {
     return { already: false, killAt: this.#stop.killAt };
   }
 
-  /** Says that the assignment is adopted. @throws RpcError FRAME_OUT_OF_PHASE; EXECUTION_ENDED where it is too late. */
+  /** Says that the assignment is adopted, also again. @throws RpcError FRAME_OUT_OF_PHASE; EXECUTION_ENDED where it is too late. */
   adopted(): void {
+    // With its result given, a worker still has its store stream to end.
+    if (this.#phase === "result" || this.#phase === "finishing") return;
     if (this.#outcomeFixed) throw new RpcError("EXECUTION_ENDED");
     this.#move("adopt", "adopt");
   }

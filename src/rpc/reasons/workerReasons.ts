@@ -170,4 +170,11 @@ export const workerReasons = {
     message: "The conversation has changed since it was read.",
     hint: "Read it again, then repeat the operation.",
   },
+  ADOPTION_REPLACED: {
+    number: 236,
+    code: "ABORTED",
+    retryable: false,
+    message: "Another connection of the worker has adopted the execution since.",
+    hint: "Call over that connection, or adopt again on this one.",
+  },
 } as const satisfies Record<string, ReasonEntry>;
