@@ -41,6 +41,14 @@ const STEPS = [
   "forget",
 ] as const;
 
+/** Walks that are taken every time, whatever is drawn besides: inputs that wait are deleted with their session, beside every end. */
+const WALKS: readonly (readonly (typeof STEPS)[number][])[] = [
+  ["admit", "admit", "delete"],
+  ["admit", "admit", "run", "complete", "release", "admit", "delete"],
+  ["admit", "admit", "claim", "requeue", "cancel", "cancel", "admit", "run", "fail", "release", "forget"],
+  ["admit", "run", "lose", "interrupt", "release", "forget", "admit", "run", "interrupt", "release", "delete"],
+];
+
 test("the counters add up after every step of any mix, whatever ends a turn and whatever is deleted meanwhile", async () => {
   const step = fc.record({ kind: fc.constantFrom(...STEPS), place: fc.nat(2) });
   await fc.assert(
@@ -54,7 +62,7 @@ test("the counters add up after every step of any mix, whatever ends a turn and 
       }
       // The next run begins with sessions of its own: what this one has left is counted on.
     }),
-    { numRuns: 25 },
+    { numRuns: 25, examples: WALKS.map((walk) => [walk.map((kind) => ({ kind, place: 0 }))]) },
   );
 });
 
