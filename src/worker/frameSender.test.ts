@@ -167,7 +167,7 @@ test("whatever the order of writes and acks, all text arrives in order and the b
     fc.record({ kind: fc.constantFrom("write" as const, "ack" as const, "urgent" as const) }),
   );
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 200, size: "max" }), (steps) => {
       const bound = 4_096;
       const sink = new FakeSink();
       const sender = new FrameSender(sink, bound);

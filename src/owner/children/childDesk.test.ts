@@ -105,53 +105,57 @@ test("a closed desk stops the child that runs, withdraws those that wait and tak
 test("in any order every child ends, and no slot is lost under any cap", async () => {
   const step = fc.record({ session: fc.nat(3), what: fc.constantFrom("give", "give", "end", "wait", "go", "close") });
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(step, { maxLength: 40 }), async (max, steps) => {
-      const benches = new Map<string, Bench>();
-      const overs = new Map<string, Deferred<void>>();
-      const scheduler = new SlotScheduler(
-        max,
-        async (sessionId, slot) => {
-          if (benches.has(sessionId)) return "nothing";
-          const member = shareSlot(slot);
-          const bench = new Bench(member);
-          benches.set(sessionId, bench);
-          const over = createDeferred<void>();
-          overs.set(sessionId, over);
-          await over.promise;
-          bench.desk.close(StopCause.STOP_CAUSE_PARENT_ENDED);
-          await bench.desk.retired();
-          member.leave();
-          return "ran";
-        },
-        (_, error) => {
-          throw error;
-        },
-      );
-      scheduler.open();
-      for (const id of ["0", "1", "2", "3"]) scheduler.wake(id);
-      const ends: Promise<void>[] = [];
-      let given = 0;
-      for (const { session, what } of steps) {
-        const bench = benches.get(String(session));
-        if (bench === undefined) continue;
-        const [child] = bench.running.values();
-        if (what === "give") ends.push(bench.give(`${String(session)}.${String((given += 1))}`));
-        else if (what === "end") child?.over.resolve();
-        else if (what === "close") overs.get(String(session))?.resolve();
-        else child?.slot.waits("people", what === "wait");
-        await settle();
-        expect(bench.most).toBeLessThanOrEqual(1);
-      }
-      for (let round = 0; round < 4; round += 1) {
-        for (const over of overs.values()) over.resolve();
-        await settle();
-        await settle();
-      }
-      await Promise.all(ends);
-      await scheduler.idle();
-      expect(overs.size).toBe(4);
-      expect(scheduler.used).toBe(0);
-    }),
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 3 }),
+      fc.array(step, { maxLength: 40, size: "max" }),
+      async (max, steps) => {
+        const benches = new Map<string, Bench>();
+        const overs = new Map<string, Deferred<void>>();
+        const scheduler = new SlotScheduler(
+          max,
+          async (sessionId, slot) => {
+            if (benches.has(sessionId)) return "nothing";
+            const member = shareSlot(slot);
+            const bench = new Bench(member);
+            benches.set(sessionId, bench);
+            const over = createDeferred<void>();
+            overs.set(sessionId, over);
+            await over.promise;
+            bench.desk.close(StopCause.STOP_CAUSE_PARENT_ENDED);
+            await bench.desk.retired();
+            member.leave();
+            return "ran";
+          },
+          (_, error) => {
+            throw error;
+          },
+        );
+        scheduler.open();
+        for (const id of ["0", "1", "2", "3"]) scheduler.wake(id);
+        const ends: Promise<void>[] = [];
+        let given = 0;
+        for (const { session, what } of steps) {
+          const bench = benches.get(String(session));
+          if (bench === undefined) continue;
+          const [child] = bench.running.values();
+          if (what === "give") ends.push(bench.give(`${String(session)}.${String((given += 1))}`));
+          else if (what === "end") child?.over.resolve();
+          else if (what === "close") overs.get(String(session))?.resolve();
+          else child?.slot.waits("people", what === "wait");
+          await settle();
+          expect(bench.most).toBeLessThanOrEqual(1);
+        }
+        for (let round = 0; round < 4; round += 1) {
+          for (const over of overs.values()) over.resolve();
+          await settle();
+          await settle();
+        }
+        await Promise.all(ends);
+        await scheduler.idle();
+        expect(overs.size).toBe(4);
+        expect(scheduler.used).toBe(0);
+      },
+    ),
     { numRuns: 60 },
   );
 });

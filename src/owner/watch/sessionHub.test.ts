@@ -29,7 +29,7 @@ test("however sessions come, are watched and are forgotten, a cursor gives exact
     what: fc.constantFrom("publish", "publish", "watch", "leave", "cursor", "resume"),
   });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 80, size: "max" }), (steps) => {
       const hub = new SessionHub(3, new FakeClock(), 100, 2);
       const published = new Map<string, string[]>();
       const watchers = new Map<string, Watcher[]>();

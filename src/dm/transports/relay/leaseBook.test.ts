@@ -43,7 +43,7 @@ describe("leases", () => {
       fc.record({ kind: fc.constant("wait" as const), ms: fc.nat(80_000) }),
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 60, size: "max" }), (steps) => {
         const book = new LeaseBook({ leaseMs: LEASE_MS });
         const model = new Map<string, { leaseId: bigint; heard: number; latest: number }>();
         let now = 0;
