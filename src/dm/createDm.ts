@@ -17,6 +17,7 @@ import { createDeliveryHub } from "./deliveryHub.js";
 import type { GatewayIdentity } from "./gatewayInfo.js";
 import { createPeerRegistry, type PeerRegistry } from "./pairing/peerRegistry.js";
 import type { PeerBook } from "./peers/peerBook.js";
+import { createPeerClocks, type PeerClock } from "./peers/peerClocks.js";
 import { createPeerRosters, type PeerRoster } from "./peers/peerRosters.js";
 import type { AgentDirectory } from "./ports/directory.js";
 import type { TurnPort } from "./ports/turnPort.js";
@@ -76,6 +77,8 @@ export interface Dm {
   relays(): readonly RelayNamespace[];
   /** What a peer has said of its agents; undefined where it has said nothing, or too long ago. */
   rosterOf(peer: string): PeerRoster | undefined;
+  /** A peer's clock; undefined where it has not told it, or too long ago. */
+  clockOf(peer: string): PeerClock | undefined;
   /** The way to a peer or connector; undefined where there is none. */
   wayTo(gateway: string): PeerWay | undefined;
   /** To be called after a commit of the owner's that changed deliveries, or made dead letters of them; wakes nobody's session. */
@@ -123,12 +126,19 @@ export function createDm(options: DmOptions): Dm {
   const { gateway, enabled, connectPeer, ownPin } = options;
   const shared = { store, agents, peers, turns, budgets, clock, random, afterCommit, hub, log, tracer };
   const peerRosters = createPeerRosters(peers, clock);
+  const peerClocks = createPeerClocks(peers, clock);
   const connectors = connectorsOf(peers);
   const rosters = createRelayRosters(connectors, clock);
   const relays = (): readonly RelayNamespace[] => rosters.namespaces();
   const rosterOf = (peer: string): PeerRoster | undefined => peerRosters.get(peer);
   const door = createDoor({ ...shared, gateway, enabled, connectors, relays, rosterOf, isDraining: () => draining });
-  const peerTransport = createPeerTransport({ ...shared, identity, connectPeer, rosters: peerRosters });
+  const peerTransport = createPeerTransport({
+    ...shared,
+    identity,
+    connectPeer,
+    rosters: peerRosters,
+    clocks: peerClocks,
+  });
   const relayTransport = createRelayTransport({ ...shared, identity, connectors, rosters, door });
   transports.push(peerTransport, relayTransport);
   const onPeerChanged = (name: string): Promise<void> => {
@@ -161,6 +171,7 @@ export function createDm(options: DmOptions): Dm {
     registry,
     relays,
     rosterOf,
+    clockOf: (peer) => peerClocks.get(peer),
     wayTo: (name) => peerTransport.wayTo(name) ?? relayTransport.wayTo(name),
     onDeliveriesChanged,
     async start() {

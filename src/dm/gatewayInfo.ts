@@ -3,7 +3,7 @@ import { LIMITS } from "../base/limits.js";
 import type { GatewayInfo } from "../gen/talaria/dm/v1/roster.js";
 import type { RpcError } from "../rpc/rpcError.js";
 import { reasonError } from "../rpc/rpcError.js";
-import { fromDuration, toDuration } from "../rpc/wire/times.js";
+import { fromDuration, toDuration, toOptionalTimestamp } from "../rpc/wire/times.js";
 
 /** Contract revisions that this program speaks. */
 export const PROTOCOL = Object.freeze({ min: 1, max: 1 });
@@ -18,8 +18,15 @@ export interface GatewayIdentity {
   readonly storeId: string;
 }
 
-/** What this gateway tells the other side at connect. */
-export function gatewayInfo({ name, version, storeId }: GatewayIdentity, budgets: Budgets): GatewayInfo {
+/**
+ * What this gateway tells the other side at connect.
+ * @param saidAt its clock, epoch milliseconds; left out where the other side has no use for it
+ */
+export function gatewayInfo(
+  { name, version, storeId }: GatewayIdentity,
+  budgets: Budgets,
+  saidAt?: number,
+): GatewayInfo {
   return {
     name,
     version,
@@ -29,6 +36,7 @@ export function gatewayInfo({ name, version, storeId }: GatewayIdentity, budgets
     messageLifetime: toDuration(budgets.messageLifetimeMs),
     maxBodyCodePoints: LIMITS.bodyCodePoints,
     storeId,
+    saidAt: toOptionalTimestamp(saidAt),
   };
 }
 

@@ -175,6 +175,7 @@ describe("a peer of another version", () => {
     messageLifetime: undefined,
     maxBodyCodePoints: 0,
     storeId: "",
+    saidAt: undefined,
   });
 
   test.each([

@@ -12,6 +12,7 @@ import { createDm, type Dm } from "../../src/dm/createDm.js";
 import { createPeerBook, type PeerBook } from "../../src/dm/peers/peerBook.js";
 import type { AgentEntry, PeerEntry } from "../../src/dm/ports/directory.js";
 import { createClient } from "../../src/rpc/clients/connectClient.js";
+import { RpcError } from "../../src/rpc/rpcError.js";
 import { startListener, type Listener } from "../../src/rpc/listener.js";
 import { principalOfIdentity } from "../../src/rpc/principal.js";
 import { ephemeralIdentity, type Identity } from "../../src/rpc/tls/identityKey.js";
@@ -126,13 +127,13 @@ export async function testGateway(options: TestGatewayOptions): Promise<TestGate
     peers: book,
     ownPin: identity.pin,
     turns: { freezePolicy: (agent) => Buffer.from(agent), wake: runner.wake },
-    connectPeer: (peer, onOtherKey) => {
+    connectPeer: (peer, onRefused) => {
       const credentials = pinnedCredentials({
         leaves,
         serverPin: peer.pin as Pin,
         now,
         onVerdict: ({ kind }) => {
-          if (kind !== "known") onOtherKey?.();
+          if (kind !== "known") onRefused?.(new RpcError("PEER_PIN_MISMATCH"));
         },
       });
       const client = createClient({ address: peer.address, purpose: "tcpStream", credentials, ownConnection: true });

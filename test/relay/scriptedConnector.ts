@@ -172,6 +172,7 @@ export function info(): GatewayInfo {
     messageLifetime: toDuration(86_400_000),
     maxBodyCodePoints: 16_000,
     storeId: "store-1",
+    saidAt: undefined,
   };
 }
 

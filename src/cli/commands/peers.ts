@@ -5,6 +5,7 @@ import {
   peerLinkToJSON,
 } from "../../gen/talaria/gateway/v1/admin_service.js";
 import type { CommandContext } from "../commandContext.js";
+import { clockText } from "../render/clockText.js";
 import { failureText } from "../render/failureText.js";
 import { localTime, shortName } from "../render/names.js";
 import { table } from "../render/table.js";
@@ -50,7 +51,7 @@ export async function peersList(context: CommandContext): Promise<void> {
     peers.map((peer) => Peer.toJSON(peer)),
     (columns) =>
       table(
-        ["PEER", "ADDRESS", "LINK", "MAY REACH", "AGENTS THERE", "PAIRED", "LAST ERROR"],
+        ["PEER", "ADDRESS", "LINK", "MAY REACH", "AGENTS THERE", "PAIRED", "CLOCK", "LAST ERROR"],
         peers.map((peer) => [
           peer.name,
           peer.connector ? "(connector)" : peer.address,
@@ -58,6 +59,7 @@ export async function peersList(context: CommandContext): Promise<void> {
           peer.agents.length === 0 ? "all" : peer.agents.join(","),
           agentsThere(peer.roster),
           peer.pairedAt === undefined ? "configured" : localTime(peer.pairedAt),
+          clockText(peer.clock),
           failureText(peer.lastError),
         ]),
         columns,

@@ -208,3 +208,18 @@ test.each([
   expect(found.map(({ level }) => level)).toEqual(["ok", "problem"]);
   expect(found[1]?.fix).toBe(fix);
 });
+
+const HOUR_MS = 3_600_000n;
+
+test.each([
+  ["agrees but for the way", 59_999n, 0, undefined, "", ""],
+  ["may be right: the way was slow", 65_000n, 6_000, undefined, "", ""],
+  ["is hours ahead", 3n * HOUR_MS, 20, "warning", "3h ahead", "up to a day is made up for"],
+  ["is minutes behind", -300_000n, 20, "warning", "5m behind", "up to a day is made up for"],
+  ["is days behind", -72n * HOUR_MS, 20, "problem", "3d behind", "time service"],
+])("a peer's clock that %s", async (_what, aheadMs, errorMs, level, text, fix) => {
+  const found = await findingsOf({ link: PeerLink.PEER_LINK_UP, clock: { aheadMs, errorMs } });
+  expect(found.map((finding) => finding.level)).toEqual(level === undefined ? ["ok"] : ["ok", level]);
+  expect(found[1]?.message ?? "").toContain(text);
+  expect(found[1]?.fix ?? "").toContain(fix);
+});

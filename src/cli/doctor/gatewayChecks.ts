@@ -9,12 +9,19 @@ import type { GatewayInfo } from "../../gen/talaria/dm/v1/roster.js";
 import { Reason } from "../../gen/talaria/reason/v1/reason.js";
 import { fromDuration } from "../../rpc/wire/times.js";
 import type { GatewayClient } from "../gatewayClient.js";
+import { clockText, surelyOffMs } from "../render/clockText.js";
 import { failureText } from "../render/failureText.js";
 import { localTime } from "../render/names.js";
 import { type Finding, ok, problem, skipped, warning } from "./finding.js";
 
 /** Delay of the gateway's loop from which on everybody feels it, milliseconds. */
 const LATE_LOOP_MS = 200;
+
+/** Difference between two gateways' clocks that is not a message's way any more, milliseconds. Source: `expiryHere` of the messages. */
+const CLOCK_NOTICED_MS = 60_000;
+
+/** Difference that is made up for, milliseconds: a day. Source: the same, and the tolerance of certificates' dates. */
+const CLOCK_MADE_UP_MS = 24 * 60 * 60_000;
 
 /** What the running gateway says of itself. */
 export function checkStatus(status: GetStatusResponse): readonly Finding[] {
@@ -56,14 +63,14 @@ export async function checkPeers(
   ]);
   if (peers.length === 0) return [skipped("peers", "There are no peers.")];
   return [
-    ...peers.flatMap((peer) => [reached(peer), ...understood(peer, own)]),
+    ...peers.flatMap((peer) => [reached(peer), ...understood(peer, own), ...inStep(peer)]),
     ...destinations.flatMap(({ name, heldBy, holdReason, waiting, breaker }) => {
       const count = String(waiting);
       if (heldBy !== "") {
         const message = `${name} is held by ${heldBy}: ${holdReason}; ${count} messages wait.`;
         return [warning("peers", message, `talaria destinations release ${name}`)];
       }
-      if (breaker !== BreakerState.BREAKER_STATE_OPEN) return [];
+      if (breaker !== BreakerState.BREAKER_STATE_OPEN || waiting === 0n) return [];
       return [
         warning("peers", `${count} messages wait for ${name}.`, `talaria destinations release ${name} tries at once.`),
       ];
@@ -87,6 +94,25 @@ function reached({ name, link, address, connector, lastError, lastSeenAt, info }
     ? "Start its connector: talaria relay connect"
     : `Check that it runs; a new address is told by: talaria peers update ${name} --address ADDRESS`;
   return problem("peers", said, fix === "" ? start : fix);
+}
+
+/**
+ * Whether a peer's clock agrees with the gateway's. A message's expiry is set right for a difference between a minute and a day, and
+ * certificates are taken up to a day outside their dates.
+ */
+function inStep({ name, clock }: Peer): readonly Finding[] {
+  const off = surelyOffMs(clock);
+  if (off < CLOCK_NOTICED_MS) return [];
+  const said = `The clock of ${name} is ${clockText(clock)} of this gateway's.`;
+  const fix = "Set the one that is wrong; a time service keeps it right.";
+  if (off < CLOCK_MADE_UP_MS) {
+    return [
+      warning("peers", said, `${fix} Messages are answered and expire in time meanwhile: up to a day is made up for.`),
+    ];
+  }
+  const harm =
+    "More than a day is not made up for: messages expire too early or too late, and certificates may be refused.";
+  return [problem("peers", `${said} ${harm}`, fix)];
 }
 
 /** What a peer has said of its protocol against this gateway's own. */

@@ -7,6 +7,7 @@ import { fromDuration, fromTimestamp } from "../../rpc/wire/times.js";
 import { failureText } from "../render/failureText.js";
 import { shortName } from "../render/names.js";
 import { questionOf } from "../render/promptText.js";
+import { span } from "../render/span.js";
 import type { Snapshot } from "./snapshot.js";
 
 /** The tables of the screen, in the order of their number keys. */
@@ -105,15 +106,6 @@ export function rowsOf(view: View, now: Snapshot, before: Snapshot | undefined):
         alarm: destination.failures > 0 || destination.heldBy !== "",
       }));
   }
-}
-
-/** A time span as people read it: `42s`, `5m`, `3h`, `2d`; never negative. */
-function span(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  if (seconds < 60) return `${String(seconds)}s`;
-  if (seconds < 3_600) return `${String(Math.floor(seconds / 60))}m`;
-  if (seconds < 86_400) return `${String(Math.floor(seconds / 3_600))}h`;
-  return `${String(Math.floor(seconds / 86_400))}d`;
 }
 
 function processorShare(worker: Snapshot["workers"][number], now: Snapshot, before: Snapshot | undefined): string {

@@ -80,7 +80,7 @@ export async function acceptPair(
       log.info({ peer: outcome.name, pin, connector }, "paired");
       peers.refresh();
       await onPeerChanged(outcome.name);
-      return { info: gatewayInfo(identity, budgets), callerName: outcome.name };
+      return { info: gatewayInfo(identity, budgets, clock.now()), callerName: outcome.name };
     default:
       throw notPaired(outcome);
   }

@@ -111,9 +111,9 @@ async function pair(
   { requestId, ownAddress }: Joining,
   { address, pin, secret }: Invite,
 ): Promise<PairResponse> {
-  const proved = { otherKey: false };
-  const connection = connectPeer({ name: address, address, pin }, () => {
-    proved.otherKey = true;
+  const refused: { why?: RpcError } = {};
+  const connection = connectPeer({ name: address, address, pin }, (why) => {
+    refused.why = why;
   });
   try {
     const caller = gatewayInfo(identity, budgets);
@@ -121,7 +121,7 @@ async function pair(
     return await unaryCall(connection.client, PeerServiceService.pair, request, { timeoutMs: PAIR_MS });
   } catch (caught) {
     const error = RpcError.from(caught);
-    if (proved.otherKey) throw reasonError("PEER_PIN_MISMATCH", undefined, { cause: caught });
+    if (refused.why !== undefined) throw refused.why;
     if (error.reason !== "UNAVAILABLE" && error.reason !== "DEADLINE_EXCEEDED") throw error;
     throw reasonError("PEER_UNREACHABLE", undefined, {
       message: `The gateway of the invite could not be reached at ${address}.`,

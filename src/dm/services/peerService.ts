@@ -38,7 +38,7 @@ export interface PeerServiceOptions extends AcceptPairOptions {
 /** Serves paired gateways. Every answer of acceptance is given after the commit. */
 export function createPeerService(options: PeerServiceOptions): ServiceImplementation {
   const { door, store, hub, clock, identity, budgets } = options;
-  const info = gatewayInfo(identity, budgets);
+  const info = () => gatewayInfo(identity, budgets, clock.now());
   const attempts = createPairAttempts(clock);
   return implementService(PeerServiceService, {
     deliverDm: defineUnary({
@@ -71,7 +71,7 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
         const scope = scopeOf(peerOf(principal));
         checkCaller(caller);
         const after = Number(cursor?.sequence ?? 0n);
-        return watchReceipts({ reader: store.reader, hub, scope, info, after, signal, draining });
+        return watchReceipts({ reader: store.reader, hub, scope, info: info(), after, signal, draining });
       },
     }),
     cancelDm: defineUnary({
@@ -100,7 +100,7 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
         checkCaller(caller);
         const entries = rosterOf(grantedAgents(peer, options.agents.list()));
         const fingerprint = rosterFingerprint(entries);
-        return { info, entries: fingerprint === known ? [] : [...entries], fingerprint };
+        return { info: info(), entries: fingerprint === known ? [] : [...entries], fingerprint };
       },
     }),
     pair: defineUnary({

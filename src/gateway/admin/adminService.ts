@@ -36,7 +36,7 @@ export function createAdminService(
 ): ServiceImplementation {
   const { store, config, budgets, clock, paths, leaves, events, loopDelay, spending } = context;
   const startedAt = toTimestamp(clock.now());
-  const info = gatewayInfo({ name: config.name, version: VERSION, storeId: readStoreId(store.reader) }, budgets);
+  const identity = { name: config.name, version: VERSION, storeId: readStoreId(store.reader) };
   const running = (): number => readStatus(store.reader).turns.running;
 
   return implementService(AdminServiceService, {
@@ -49,7 +49,7 @@ export function createAdminService(
         }));
         const workers = rooms.owner.counts();
         return {
-          info,
+          info: gatewayInfo(identity, budgets, clock.now()),
           epoch: BigInt(store.epoch),
           startedAt,
           pid: process.pid,

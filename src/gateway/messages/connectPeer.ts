@@ -4,6 +4,7 @@ import type { ConnectPeer } from "../../dm/transports/peer/peerContext.js";
 import { createClient } from "../../rpc/clients/connectClient.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import type { LeafSource } from "../../rpc/tls/leafCertificate.js";
+import type { RejectedVerdict } from "../../rpc/tls/peerPinError.js";
 import { parsePin } from "../../rpc/tls/pin.js";
 import { pinnedCredentials } from "../../rpc/tls/pinnedCredentials.js";
 
@@ -17,7 +18,7 @@ export function createConnectPeer({
   readonly clock: Clock;
   readonly log: Logger;
 }): ConnectPeer {
-  return (peer, onOtherKey) => {
+  return (peer, onRefused) => {
     const serverPin = parsePin(peer.pin);
     if (serverPin === undefined) throw new RpcError("PEER_PIN_MISMATCH");
     const client = createClient({
@@ -30,8 +31,9 @@ export function createConnectPeer({
         now: () => clock.now(),
         onVerdict: (verdict) => {
           if (verdict.kind === "known") return;
-          log.warn({ peer: peer.name, verdict }, "the peer's key is not the pinned one");
-          onOtherKey?.();
+          const why = refusalOf(verdict);
+          log.warn({ peer: peer.name, verdict }, why.message);
+          onRefused?.(why);
         },
       }),
     });
@@ -42,4 +44,14 @@ export function createConnectPeer({
       },
     };
   };
+}
+
+/** A certificate outside its dates tells of a clock, and nothing of the key. */
+function refusalOf(verdict: RejectedVerdict): RpcError {
+  const dates = verdict.kind === "refused" && (verdict.problem === "not_yet_valid" || verdict.problem === "expired");
+  if (!dates) return new RpcError("PEER_PIN_MISMATCH");
+  return new RpcError("PEER_UNREACHABLE", {
+    message: `The peer's certificate is outside its dates by more than a day (${verdict.detail}): its clock or this one is wrong.`,
+    hint: "Compare the clocks of both machines and set the one that is wrong; a time service keeps it right.",
+  });
 }

@@ -41,6 +41,7 @@ export function createDmRoom(
     peers,
     wayTo: (name) => dm.wayTo(name),
     rosterOf: (name) => dm.rosterOf(name),
+    clockOf: (name) => dm.clockOf(name),
     clock,
   });
   const elsewhere = (): Elsewhere => ({

@@ -1,12 +1,13 @@
 import type { Clock } from "../../base/clock.js";
 import type { BookedPeer, PeerBook } from "../../dm/peers/peerBook.js";
+import type { PeerClock } from "../../dm/peers/peerClocks.js";
 import type { PeerRoster } from "../../dm/peers/peerRosters.js";
 import type { PeerWay } from "../../dm/transports/peer/peerWay.js";
 import { BreakerState, type Destination, type Peer, PeerLink } from "../../gen/talaria/gateway/v1/admin_service.js";
 import { Liveness } from "../../gen/talaria/dm/v1/roster.js";
 import { reasonError } from "../../rpc/rpcError.js";
 import { toFailure } from "../../rpc/wire/failure.js";
-import { toOptionalTimestamp } from "../../rpc/wire/times.js";
+import { toOptionalTimestamp, toTimestamp } from "../../rpc/wire/times.js";
 import type { StoredDestination } from "../../store/deliveries/destinations.js";
 import { readDestination } from "../../store/deliveries/destinations.js";
 import { waitingByGateway } from "../../store/queries/waitingByGateway.js";
@@ -32,15 +33,28 @@ export interface PeerOverviewOptions {
   readonly wayTo: (name: string) => PeerWay | undefined;
   /** What a peer has said of its agents. */
   readonly rosterOf: (name: string) => PeerRoster | undefined;
+  /** A peer's clock beside this gateway's. */
+  readonly clockOf: (name: string) => PeerClock | undefined;
   readonly clock: Clock;
 }
 
+/** Largest number that the contract has room for as an error of a clock. */
+const ERROR_MAX = 0xffff_ffff;
+
 /** Reads the overview from the peers, the ways to them, and what the store knows of each. */
-export function createPeerOverview({ reader, peers, wayTo, rosterOf, clock }: PeerOverviewOptions): PeerOverview {
+export function createPeerOverview({
+  reader,
+  peers,
+  wayTo,
+  rosterOf,
+  clockOf,
+  clock,
+}: PeerOverviewOptions): PeerOverview {
   const toPeer = ({ name, address, pin, connector, grants, pairedAt }: BookedPeer): Peer => {
     const { lastError, failures } = readDestination(reader, name);
     const way = wayTo(name);
     const roster = rosterOf(name);
+    const theirs = clockOf(name);
     return {
       name,
       address,
@@ -54,6 +68,11 @@ export function createPeerOverview({ reader, peers, wayTo, rosterOf, clock }: Pe
       lastError: lastError === undefined ? undefined : toFailure(lastError),
       roster: (roster?.rows ?? []).map((row) => ({ ...row, liveness: Liveness.LIVENESS_UNSPECIFIED, address: "" })),
       rosterReadAt: toOptionalTimestamp(roster?.readAt),
+      clock: theirs && {
+        aheadMs: BigInt(Math.round(theirs.aheadMs)),
+        errorMs: Math.min(Math.ceil(theirs.errorMs), ERROR_MAX),
+        readAt: toTimestamp(theirs.readAt),
+      },
     };
   };
   const overview: PeerOverview = {

@@ -65,6 +65,11 @@ export function homeMetrics(registry: Registry, parts: HomeMetricsParts): () => 
   const failures = gauge("talaria_destination_failures", "Failed attempts in a row.", "destination");
   const breaker = gauge("talaria_destination_breaker", "0 closed, 1 half open, 2 open.", "destination");
   const held = gauge("talaria_destination_held", "1 where an operator holds it.", "destination");
+  const ahead = gauge(
+    "talaria_destination_clock_ahead_seconds",
+    "How far its clock is ahead of this gateway's; where it is known.",
+    "destination",
+  );
   slots.set(workersMax);
 
   return () => {
@@ -94,13 +99,16 @@ export function homeMetrics(registry: Registry, parts: HomeMetricsParts): () => 
     attempts.inc(totals.failedAttempts);
     for (const state of DELIVERY_STATES) deliveries.set({ state }, totals.states[state]);
     bodies.set(totals.bodyBytes);
-    for (const one of [waiting, claimed, failures, breaker, held]) one.reset();
+    for (const one of [waiting, claimed, failures, breaker, held, ahead]) one.reset();
     for (const { name: destination, ...known } of rooms.dm.overview.destinations()) {
       waiting.set({ destination }, Number(known.waiting));
       claimed.set({ destination }, Number(known.claimed));
       failures.set({ destination }, known.failures);
       breaker.set({ destination }, BREAKERS[known.breaker] ?? 0);
       held.set({ destination }, known.heldAt === undefined ? 0 : 1);
+    }
+    for (const { name: destination, clock: theirs } of rooms.dm.overview.peers()) {
+      if (theirs !== undefined) ahead.set({ destination }, Number(theirs.aheadMs) / 1_000);
     }
   };
 }

@@ -11,7 +11,7 @@ export const ROSTER_EVERY_MS = 60_000;
 const LOOK_MS = 10_000;
 
 /**
- * Reads a peer's roster at once and every {@link ROSTER_EVERY_MS} until the signal aborts. A peer that serves none, answers too much
+ * Reads a peer's roster, and with it the peer's clock, at once and every {@link ROSTER_EVERY_MS} until the signal aborts. A peer that serves none, answers too much
  * or nothing keeps what it said before; nothing that it says here touches the way to it. Never throws.
  */
 export async function followRoster(
@@ -20,17 +20,19 @@ export async function followRoster(
   { client }: PeerConnection,
   signal: AbortSignal,
 ): Promise<void> {
-  const { rosters, identity, budgets, clock, log } = context;
+  const { rosters, clocks, identity, budgets, clock, log } = context;
   const over = (): boolean => signal.aborted;
   while (!over()) {
     try {
       const known = rosters.get(gateway)?.fingerprint ?? "";
-      const { entries, fingerprint } = await unaryCall(
+      const askedAt = clock.monotonic();
+      const { info, entries, fingerprint } = await unaryCall(
         client,
         PeerServiceService.listRoster,
         { caller: gatewayInfo(identity, budgets), fingerprint: known },
         { signal, timeoutMs: LOOK_MS, clock },
       );
+      clocks.heard(gateway, info?.saidAt, askedAt);
       if (known !== "" && fingerprint === known) rosters.confirm(gateway);
       else rosters.store(gateway, entries, fingerprint);
     } catch (caught) {

@@ -4,10 +4,12 @@ import type { Budgets } from "../../../base/budgets.js";
 import type { Clock } from "../../../base/clock.js";
 import type { Logger } from "../../../base/logger.js";
 import type { Random } from "../../../base/random.js";
+import type { RpcError } from "../../../rpc/rpcError.js";
 import type { Tracer } from "../../../rpc/tracing/tracer.js";
 import type { Store } from "../../../store/store.js";
 import type { AfterCommit } from "../../afterCommit.js";
 import type { GatewayIdentity } from "../../gatewayInfo.js";
+import type { PeerClocks } from "../../peers/peerClocks.js";
 import type { PeerRosters } from "../../peers/peerRosters.js";
 import type { PeerDirectory, PeerEntry } from "../../ports/directory.js";
 
@@ -19,10 +21,10 @@ export interface PeerConnection {
 }
 
 /**
- * Makes a client for a peer that presents our key and expects its pinned one. Connects at the first call. `onOtherKey` runs where the
- * other side proved another key or none, before the calls fail: nothing was sent to it.
+ * Makes a client for a peer that presents our key and expects its pinned one. Connects at the first call. `onRefused` is told why the
+ * other side's certificate was refused (another key or none: PEER_PIN_MISMATCH), before the calls fail: nothing was sent to it.
  */
-export type ConnectPeer = (peer: PeerEntry, onOtherKey?: () => void) => PeerConnection;
+export type ConnectPeer = (peer: PeerEntry, onRefused?: (why: RpcError) => void) => PeerConnection;
 
 /** What moving messages to peers needs. */
 export interface PeerContext {
@@ -30,6 +32,7 @@ export interface PeerContext {
   readonly store: Pick<Store, "writer" | "reader">;
   readonly peers: PeerDirectory;
   readonly rosters: PeerRosters;
+  readonly clocks: PeerClocks;
   readonly connectPeer: ConnectPeer;
   readonly budgets: Budgets;
   readonly clock: Clock;

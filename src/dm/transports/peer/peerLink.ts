@@ -111,10 +111,10 @@ export class PeerLink {
       const peer = this.#context.peers.get(this.#gateway);
       if (peer === undefined || this.#ended()) return;
       let error: RpcError;
-      const proved = { otherKey: false };
+      const refused: { why?: RpcError } = {};
       try {
-        this.#connection = this.#context.connectPeer(peer, () => {
-          proved.otherKey = true;
+        this.#connection = this.#context.connectPeer(peer, (why) => {
+          refused.why = why;
         });
         error = await this.#watchReceipts(this.#connection);
       } catch (caught) {
@@ -123,8 +123,7 @@ export class PeerLink {
       await this.#sender.disconnect(cut());
       this.#connection?.close();
       this.#connection = undefined;
-      const cause = proved.otherKey ? new RpcError("PEER_PIN_MISMATCH", { cause: error }) : error;
-      if (!this.#ended()) await this.#recordFailure(cause);
+      if (!this.#ended()) await this.#recordFailure(refused.why ?? error);
     }
   }
 
