@@ -34,8 +34,8 @@ export const endRevokedDeliveries = defineCommand({
     const effects = noEffects();
     const open = tx
       .all<DeliveryRow>(
-        `SELECT * FROM deliveries WHERE recipient_gateway = ? AND route IN ('peer_outbound', 'relay_outbound')
-           AND state IN ('queued', 'claimed') ORDER BY sequence LIMIT ?`,
+        `SELECT * FROM deliveries INDEXED BY deliveries_expiry WHERE recipient_gateway = ? AND route IN ('peer_outbound', 'relay_outbound')
+           AND ended_at IS NULL ORDER BY sequence LIMIT ?`,
         gateway,
         ROWS,
       )

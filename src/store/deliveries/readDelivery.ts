@@ -20,7 +20,7 @@ export function readOpenDeliveryByDigest(
 ): StoredDelivery | undefined {
   return optional(
     from.get<DeliveryRow>(
-      `SELECT * FROM deliveries WHERE principal_scope = ? AND digest = ? AND state IN ('queued', 'claimed')
+      `SELECT * FROM deliveries WHERE principal_scope = ? AND digest = ? AND ended_at IS NULL
          AND route IN ('local', 'peer_outbound', 'relay_outbound')
        ORDER BY sequence DESC LIMIT 1`,
       scope,

@@ -61,7 +61,7 @@ export function loseFar(tx: Tx, delivery: StoredDelivery, now: number, effects: 
 function overdue(tx: Tx, before: number, condition: string): readonly StoredDelivery[] {
   return tx
     .all<DeliveryRow>(
-      `SELECT * FROM deliveries WHERE state IN ('queued', 'claimed') AND expires_at < ? AND ${condition}
+      `SELECT * FROM deliveries WHERE ended_at IS NULL AND expires_at < ? AND ${condition}
        ORDER BY expires_at LIMIT ?`,
       before,
       SWEEP_ROWS,

@@ -6,6 +6,7 @@ import { m0005Peers } from "./m0005Peers.js";
 import { m0006TurnOutcomes } from "./m0006TurnOutcomes.js";
 import { m0007UsageAndRetention } from "./m0007UsageAndRetention.js";
 import { m0008AdmittedTotals } from "./m0008AdmittedTotals.js";
+import { m0009OpenDeliveries } from "./m0009OpenDeliveries.js";
 import type { Migration } from "./migration.js";
 
 /** Every step of the schema, in order. */
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   m0006TurnOutcomes,
   m0007UsageAndRetention,
   m0008AdmittedTotals,
+  m0009OpenDeliveries,
 ];

@@ -13,7 +13,7 @@ export interface WaitingMessages {
 export function waitingByGateway(from: Queryable): readonly WaitingMessages[] {
   return from.all<{ gateway: string; waiting: number; claimed: number }>(
     `SELECT recipient_gateway AS gateway, SUM(state = 'queued') AS waiting, SUM(state = 'claimed') AS claimed
-     FROM deliveries WHERE state IN ('queued', 'claimed') AND recipient_gateway <> ''
+     FROM deliveries WHERE ended_at IS NULL AND recipient_gateway <> ''
      GROUP BY recipient_gateway ORDER BY recipient_gateway`,
   );
 }

@@ -15,7 +15,7 @@ export const forgetIdleSession = defineCommand({
        WHERE updated_at <= ? AND bot_chat = 0 AND parent_session_id IS NULL
          AND running_execution_id IS NULL AND paused_execution_id IS NULL
          AND NOT EXISTS (SELECT 1 FROM inputs WHERE inputs.session_id = sessions.session_id AND inputs.state <> 'ended')
-         AND NOT EXISTS (SELECT 1 FROM deliveries WHERE sender_session_id = sessions.session_id AND state IN ('queued', 'claimed'))
+         AND NOT EXISTS (SELECT 1 FROM deliveries WHERE sender_session_id = sessions.session_id AND ended_at IS NULL)
        ORDER BY updated_at, session_id LIMIT 1`,
       idleSince,
     );
