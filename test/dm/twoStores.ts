@@ -17,7 +17,7 @@ import {
 import { cancelDelivery } from "../../src/store/deliveries/cancelDelivery.js";
 import type { DeliveryDraft } from "../../src/store/deliveries/deliveryDraft.js";
 import { readDestination } from "../../src/store/deliveries/destinations.js";
-import { laneOf } from "../../src/store/deliveries/outboundDeliveries.js";
+import { laneOf, type WaitingMessage } from "../../src/store/deliveries/outboundDeliveries.js";
 import { readDeliveryByKey, readDelivery } from "../../src/store/deliveries/readDelivery.js";
 import { receiptsAfter } from "../../src/store/deliveries/receiptsAfter.js";
 import { redriveDelivery } from "../../src/store/deliveries/redriveDelivery.js";
@@ -289,7 +289,7 @@ export class TwoStores {
     await this.at("north").writer.execute(applyReceipts, request);
   }
 
-  #inbound(head: StoredDelivery, recipient: number): DeliveryDraft {
+  #inbound(head: WaitingMessage, recipient: number): DeliveryDraft {
     const { deliveryId: key, body = "", expiresAt, attemptEpoch, attempts } = head;
     const now = this.now.south;
     const agent = `r${String(recipient)}`;

@@ -1,5 +1,6 @@
 import type { Queryable } from "../sql.js";
-import type { DeliveryRow, StoredDelivery } from "./storedDelivery.js";
+import type { StoredAuthor } from "../turns/storedAuthor.js";
+import type { DeliveryRow, StoredDelivery, StoredHop } from "./storedDelivery.js";
 import { deliveryFromRow } from "./storedDelivery.js";
 
 /** The first waiting delivery of a recipient of another gateway. */
@@ -36,17 +37,72 @@ export function laneHeads(from: Queryable, gateway: string, limit: number): read
     .map((row) => ({ recipientAgent: row.recipient_agent, nextAttemptAt: row.next_attempt_at ?? undefined }));
 }
 
+/** What an attempt at a waiting message needs of it: a third of its columns, because a backlog reads it with every message. */
+export type WaitingMessage = Pick<
+  StoredDelivery,
+  | "deliveryId"
+  | "recipientGateway"
+  | "recipientAgent"
+  | "body"
+  | "inReplyTo"
+  | "depth"
+  | "attemptEpoch"
+  | "attempts"
+  | "undecided"
+  | "nextAttemptAt"
+  | "expiresAt"
+  | "hops"
+  | "traceparent"
+  | "tracestate"
+> & { readonly sender: Pick<StoredAuthor, "id" | "displayName"> };
+
+type WaitingRow = Pick<
+  DeliveryRow,
+  | "delivery_id"
+  | "author_id"
+  | "author_name"
+  | "body"
+  | "in_reply_to"
+  | "depth"
+  | "attempt_epoch"
+  | "attempts"
+  | "undecided"
+  | "next_attempt_at"
+  | "expires_at"
+  | "hops"
+  | "traceparent"
+  | "tracestate"
+>;
+
 /** What waits for a recipient of another gateway, in its order. */
-export function laneOf(from: Queryable, gateway: string, agent: string, limit: number): readonly StoredDelivery[] {
+export function laneOf(from: Queryable, gateway: string, agent: string, limit: number): readonly WaitingMessage[] {
   return from
-    .all<DeliveryRow>(
-      `SELECT * FROM deliveries WHERE recipient_gateway = ? AND recipient_agent = ? AND state = 'queued'
+    .all<WaitingRow>(
+      `SELECT delivery_id, author_id, author_name, body, in_reply_to, depth, attempt_epoch, attempts, undecided,
+         next_attempt_at, expires_at, hops, traceparent, tracestate
+       FROM deliveries WHERE recipient_gateway = ? AND recipient_agent = ? AND state = 'queued'
        ORDER BY lane_place LIMIT ?`,
       gateway,
       agent,
       limit,
     )
-    .map(deliveryFromRow);
+    .map((row) => ({
+      deliveryId: row.delivery_id,
+      recipientGateway: gateway,
+      recipientAgent: agent,
+      sender: { id: row.author_id, displayName: row.author_name },
+      body: row.body ?? undefined,
+      inReplyTo: row.in_reply_to,
+      depth: row.depth,
+      attemptEpoch: row.attempt_epoch,
+      attempts: row.attempts,
+      undecided: row.undecided === 1,
+      nextAttemptAt: row.next_attempt_at ?? undefined,
+      expiresAt: row.expires_at,
+      hops: JSON.parse(row.hops) as StoredHop[],
+      traceparent: row.traceparent,
+      tracestate: row.tracestate,
+    }));
 }
 
 /** Deliveries that another gateway has accepted and not ended, oldest first, after a place. */

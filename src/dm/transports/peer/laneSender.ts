@@ -1,6 +1,5 @@
 import { readDestination } from "../../../store/deliveries/destinations.js";
-import { laneHeads, laneOf } from "../../../store/deliveries/outboundDeliveries.js";
-import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import { laneHeads, laneOf, type WaitingMessage } from "../../../store/deliveries/outboundDeliveries.js";
 import type { RpcError } from "../../../rpc/rpcError.js";
 import { createChangeSignal } from "../../changeSignal.js";
 import { BatchStream } from "./batchStream.js";
@@ -104,10 +103,13 @@ export class LaneSender {
       nextAttemptAt <= now;
     const free = heads.filter(({ recipientAgent }) => !this.#busy.has(recipientAgent));
     const due = lanesOfNext(free.filter(isDue), this.#underWay);
-    const perLane = Math.max(1, Math.floor(BATCH_ITEMS / Math.max(1, due.length)));
     const held = readDestination(store.reader, this.#gateway).hold !== undefined;
-    const lanes = due.map(({ recipientAgent }) => {
-      const lane = laneOf(store.reader, this.#gateway, recipientAgent, held ? 1 : perLane);
+    let left = BATCH_ITEMS;
+    const lanes = due.map(({ recipientAgent }, place) => {
+      // What one lane has too little of is left to those after it.
+      const share = held ? 1 : Math.max(1, Math.ceil(left / (due.length - place)));
+      const lane = laneOf(store.reader, this.#gateway, recipientAgent, share);
+      left -= lane.length;
       const end = lane.findIndex((delivery) => !isDue(delivery) || (held && now <= delivery.expiresAt));
       return end < 0 ? lane : lane.slice(0, end);
     });
@@ -122,7 +124,7 @@ export class LaneSender {
     };
   }
 
-  #sendSingle(delivery: StoredDelivery): void {
+  #sendSingle(delivery: WaitingMessage): void {
     const large = isLarge(delivery) ? 1 : 0;
     this.#underWay.singles += 1;
     this.#underWay.large += large;
@@ -136,7 +138,7 @@ export class LaneSender {
     );
   }
 
-  #sendBatch(deliveries: readonly StoredDelivery[]): void {
+  #sendBatch(deliveries: readonly WaitingMessage[]): void {
     this.#underWay.batches += 1;
     this.#track(
       deliveries,
@@ -159,7 +161,7 @@ export class LaneSender {
 
   /** Runs an attempt at messages; until its end nothing else is sent to their recipients. */
   #track(
-    deliveries: readonly StoredDelivery[],
+    deliveries: readonly WaitingMessage[],
     attempt: (connection: PeerConnection, signal: AbortSignal) => Promise<unknown>,
     onEnd: () => void,
   ): void {

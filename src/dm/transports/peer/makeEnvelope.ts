@@ -1,7 +1,7 @@
 import type { DeliverDMRequest } from "../../../gen/talaria/dm/v1/peer_service.js";
 import { readDelivery } from "../../../store/deliveries/readDelivery.js";
 import { formatTraceparent, type TraceContext } from "../../../rpc/traceContext.js";
-import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import type { WaitingMessage } from "../../../store/deliveries/outboundDeliveries.js";
 import type { Queryable } from "../../../store/sql.js";
 import { bodySha256 } from "../../admission/messageDigest.js";
 import { toHop } from "../../wire/deliveryWire.js";
@@ -16,7 +16,7 @@ const LOCAL_AGENT = /^agent:([a-z0-9][a-z0-9_-]{0,63})$/;
  */
 export function makeEnvelope(
   from: Queryable,
-  delivery: StoredDelivery,
+  delivery: WaitingMessage,
   now: number,
   trace: TraceContext | undefined,
 ): DeliverDMRequest | undefined {

@@ -16,7 +16,7 @@ import {
 } from "../../../store/deliveries/attemptCommands.js";
 import { applyReceipts } from "../../../store/deliveries/applyReceipts.js";
 import { readDestination } from "../../../store/deliveries/destinations.js";
-import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import type { WaitingMessage } from "../../../store/deliveries/outboundDeliveries.js";
 import { backoffMs, judgeAttempt } from "../../retryPolicy.js";
 import { failureOf } from "../../../rpc/wire/failure.js";
 import { deliveryPlace } from "../../trace/deliveryTrace.js";
@@ -43,7 +43,7 @@ export type SendOutcome =
 export async function sendOne(
   context: PeerContext,
   client: Client,
-  delivery: StoredDelivery,
+  delivery: WaitingMessage,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
   const { clock, budgets } = context;
@@ -74,7 +74,7 @@ export async function sendBatch(
   context: PeerContext,
   client: Client,
   stream: Pick<BatchStream, "send">,
-  deliveries: readonly StoredDelivery[],
+  deliveries: readonly WaitingMessage[],
   signal: AbortSignal,
 ): Promise<void> {
   const begun = deliveries.map((delivery) => begin(context, delivery, PeerServiceService.deliverDMs.path));
@@ -104,12 +104,12 @@ export async function sendBatch(
 
 /** A message that its peer has on disk. */
 interface Acceptance {
-  readonly delivery: StoredDelivery;
+  readonly delivery: WaitingMessage;
   readonly response: DeliverDMResponse;
 }
 
 /** What a batch's answer says of a message: the acceptance, or why there is none. */
-function answerFor({ deliveryId }: StoredDelivery, item: DeliverDMResult | undefined): DeliverDMResponse | RpcError {
+function answerFor({ deliveryId }: WaitingMessage, item: DeliverDMResult | undefined): DeliverDMResponse | RpcError {
   const result = item?.requestId === deliveryId ? item.result : undefined;
   if (result === undefined) {
     return new RpcError("MALFORMED_MESSAGE", { message: "The peer's answer to the batch leaves a message out." });
@@ -120,7 +120,7 @@ function answerFor({ deliveryId }: StoredDelivery, item: DeliverDMResult | undef
 /** Begins an attempt at a message. */
 function begin(
   { store, clock, tracer }: PeerContext,
-  delivery: StoredDelivery,
+  delivery: WaitingMessage,
   method: string,
 ): { readonly hop: Hop; readonly request: DeliverDMRequest } {
   const parent = deliveryPlace(tracer, delivery);
@@ -133,7 +133,7 @@ function begin(
 async function settleBroken(
   context: PeerContext,
   client: Client,
-  delivery: StoredDelivery,
+  delivery: WaitingMessage,
   error: RpcError,
   signal: AbortSignal,
 ): Promise<void> {
@@ -151,7 +151,7 @@ async function settleBroken(
 export async function askPeer(
   context: PeerContext,
   client: Client,
-  delivery: StoredDelivery,
+  delivery: WaitingMessage,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { store, clock, budgets, afterCommit } = context;
@@ -196,7 +196,7 @@ async function accepted(context: PeerContext, taken: readonly Acceptance[]): Pro
   if (receipts.length > 0) afterCommit(await store.writer.execute(applyReceipts, { gateway, receipts, now }));
 }
 
-async function notAccepted(context: PeerContext, delivery: StoredDelivery, error: RpcError): Promise<SendOutcome> {
+async function notAccepted(context: PeerContext, delivery: WaitingMessage, error: RpcError): Promise<SendOutcome> {
   const { store, clock, random, budgets, afterCommit, log } = context;
   const { deliveryId, recipientGateway: gateway } = delivery;
   const verdict = judgeAttempt(error);
@@ -233,7 +233,7 @@ async function notAccepted(context: PeerContext, delivery: StoredDelivery, error
 async function settleExpired(
   context: PeerContext,
   client: Client,
-  delivery: StoredDelivery,
+  delivery: WaitingMessage,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
   const { store, clock, afterCommit } = context;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 
-import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import type { WaitingMessage } from "../../../store/deliveries/outboundDeliveries.js";
 import { BATCH_ITEMS, BATCHES, lanesOfNext, planSends } from "./planSends.js";
 
-const message = (deliveryId: string, body = "hello", expiresAt = 100): StoredDelivery =>
-  ({ deliveryId, body, expiresAt }) as unknown as StoredDelivery;
-const lane = (name: string, length: number, body?: string): StoredDelivery[] =>
+const message = (deliveryId: string, body = "hello", expiresAt = 100): WaitingMessage =>
+  ({ deliveryId, body, expiresAt }) as unknown as WaitingMessage;
+const lane = (name: string, length: number, body?: string): WaitingMessage[] =>
   Array.from({ length }, (_, index) => message(`${name}${String(index)}`, body));
 const idle = { singles: 0, large: 0, batches: 0 };
 const ids = (plan: ReturnType<typeof planSends>): string[] =>

@@ -1,4 +1,4 @@
-import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import type { WaitingMessage } from "../../../store/deliveries/outboundDeliveries.js";
 
 /** Messages of one batch. */
 export const BATCH_ITEMS = 128;
@@ -27,8 +27,8 @@ export interface UnderWay {
 
 /** What is to be sent next. */
 export type SendPlan =
-  | { readonly kind: "singles"; readonly deliveries: readonly StoredDelivery[] }
-  | { readonly kind: "batch"; readonly deliveries: readonly StoredDelivery[] }
+  | { readonly kind: "singles"; readonly deliveries: readonly WaitingMessage[] }
+  | { readonly kind: "batch"; readonly deliveries: readonly WaitingMessage[] }
   | { readonly kind: "wait" };
 
 /**
@@ -36,14 +36,14 @@ export type SendPlan =
  * @param lanes what waits for each recipient of which nothing is on its way, in its order and due
  * @param now epoch milliseconds; what has expired goes alone, to be settled
  */
-export function planSends(lanes: readonly (readonly StoredDelivery[])[], underWay: UnderWay, now: number): SendPlan {
+export function planSends(lanes: readonly (readonly WaitingMessage[])[], underWay: UnderWay, now: number): SendPlan {
   const fresh = lanes.map((lane) => untilExpired(lane, now));
   const waiting = fresh.reduce((sum, lane) => sum + lane.length, 0);
   if (waiting >= BATCH_FROM) {
     return underWay.batches < BATCHES ? { kind: "batch", deliveries: fillBatch(fresh) } : { kind: "wait" };
   }
   let { singles, large } = underWay;
-  const deliveries: StoredDelivery[] = [];
+  const deliveries: WaitingMessage[] = [];
   for (const [head] of lanes) {
     if (head === undefined || singles >= SINGLES) continue;
     if (isLarge(head)) {
@@ -69,18 +69,18 @@ export function lanesOfNext<Lane>(due: readonly Lane[], { batches }: Pick<UnderW
 }
 
 /** Whether a message counts as large. */
-export function isLarge({ body = "" }: Pick<StoredDelivery, "body">): boolean {
+export function isLarge({ body = "" }: Pick<WaitingMessage, "body">): boolean {
   return Buffer.byteLength(body, "utf8") >= LARGE_BYTES;
 }
 
-function untilExpired(lane: readonly StoredDelivery[], now: number): readonly StoredDelivery[] {
+function untilExpired(lane: readonly WaitingMessage[], now: number): readonly WaitingMessage[] {
   const end = lane.findIndex(({ expiresAt }) => now > expiresAt);
   return end < 0 ? lane : lane.slice(0, end);
 }
 
 /** Takes from each lane in turn, so that none waits for the end of another; a lane that does not fit is left at that point. */
-function fillBatch(lanes: readonly (readonly StoredDelivery[])[]): readonly StoredDelivery[] {
-  const batch: StoredDelivery[] = [];
+function fillBatch(lanes: readonly (readonly WaitingMessage[])[]): readonly WaitingMessage[] {
+  const batch: WaitingMessage[] = [];
   let bytes = 0;
   for (let place = 0; batch.length < BATCH_ITEMS; place++) {
     let any = false;
