@@ -11,6 +11,8 @@ export const LIMITS = Object.freeze({
   outstandingBytes: 1 * MIB,
   /** Retry buffer of stream channels: grpc-js copies its whole queue per message up to this size. */
   streamRetryBufferBytes: 4 * KIB,
+  /** What a connection from another machine, and each of its streams, may have sent that was not read yet. */
+  receiveWindowBytes: 1 * MIB,
   /** Longest body of a direct message. */
   bodyCodePoints: 16_000,
   /** Longest reply that a receipt carries inline; a longer one is cut and marked. */

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { Server, ServerCredentials, type ConnectionInjector } from "@grpc/grpc-js";
 import { systemClock, type Clock } from "../base/clock.js";
 import { createDeferred } from "../base/deferred.js";
+import { LIMITS } from "../base/limits.js";
 import type { Logger } from "../base/logger.js";
 import { systemRandom, type Random } from "../base/random.js";
 import { acceptConnections } from "./acceptConnections.js";
@@ -13,6 +14,7 @@ import type { HarnessRuntime } from "./harness/harnessRuntime.js";
 import type { ServiceImplementation } from "./harness/implementService.js";
 import { createHealth, type Health } from "./healthService.js";
 import { routeLibraryLog } from "./libraryLog.js";
+import { widenReceiveWindow } from "./receiveWindow.js";
 import { createReflection } from "./reflectionService.js";
 import { RpcError } from "./rpcError.js";
 import { passingTracer } from "./tracing/passingTracer.js";
@@ -99,6 +101,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   });
   // TLS, where there is any, has ended before a connection gets here.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  if (transport.kind === "tls") widenReceiveWindow(server, LIMITS.receiveWindowBytes);
   const acceptor = await acceptConnections({ transport, connections, injector, log });
   log.info({ address: acceptor.address }, "listening");
 
