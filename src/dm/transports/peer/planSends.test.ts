@@ -50,10 +50,14 @@ test("what has expired goes alone, and nothing behind it goes before", () => {
 
 test("many lanes are shared out among the batches that may be on their way, few are not", () => {
   const lanes = (count: number) => Array.from({ length: count }, (_, index) => lane(`l${String(index)}`, 4));
-  expect(lanesOfNext(lanes(100), { batches: 0 })).toHaveLength(50);
-  expect(lanesOfNext(lanes(50), { batches: 1 })).toHaveLength(50);
+  expect(lanesOfNext(lanes(99), { batches: 0 })).toHaveLength(33);
+  expect(lanesOfNext(lanes(66), { batches: 1 })).toHaveLength(33);
+  expect(lanesOfNext(lanes(33), { batches: 2 })).toHaveLength(33);
   expect(lanesOfNext(lanes(1_000), { batches: 0 })).toHaveLength(BATCH_ITEMS);
+  expect(lanesOfNext(lanes(16), { batches: 0 })).toHaveLength(8);
   expect(lanesOfNext(lanes(15), { batches: 0 })).toHaveLength(15);
-  expect(planSends(lanesOfNext(lanes(16), { batches: 0 }), idle, 0).kind).toBe("batch");
+  for (const count of [8, 15, 16, 24, 25]) {
+    expect(planSends(lanesOfNext(lanes(count), { batches: 0 }), idle, 0).kind).toBe("batch");
+  }
   expect(lanesOfNext(lanes(20), { batches: BATCHES })).toHaveLength(20);
 });

@@ -12,8 +12,8 @@ const SINGLES = 32;
 const LARGE_BYTES = 8 * 1024;
 /** Calls with a large body that are on their way at once: more of them only queue in the connection, before everything else. */
 const LARGE_SINGLES = 4;
-/** Batches that are on their way at once: one is stored there while the next travels. */
-export const BATCHES = 2;
+/** Batches that are on their way at once: one is stored there, the next waits there already, and the answer to a third is recorded here. */
+export const BATCHES = 3;
 
 /** What is on its way already. */
 export interface UnderWay {
@@ -62,10 +62,9 @@ export function planSends(lanes: readonly (readonly WaitingMessage[])[], underWa
  * @param due lanes that nothing is on its way to, in order
  */
 export function lanesOfNext<Lane>(due: readonly Lane[], { batches }: Pick<UnderWay, "batches">): readonly Lane[] {
-  const free = Math.max(1, BATCHES - batches);
-  // A part smaller than this would not be sent as a batch.
-  const part = due.length >= BATCHES * BATCH_FROM ? Math.ceil(due.length / free) : due.length;
-  return due.slice(0, Math.min(part, BATCH_ITEMS));
+  // A part with fewer lanes than that might not be sent as a batch.
+  const parts = Math.max(1, Math.min(BATCHES - batches, Math.floor(due.length / BATCH_FROM)));
+  return due.slice(0, Math.min(Math.ceil(due.length / parts), BATCH_ITEMS));
 }
 
 /** Whether a message counts as large. */
