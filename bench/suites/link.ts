@@ -140,7 +140,7 @@ async function linkTrips(address: string, count: number): Promise<number> {
     const began = performance.now();
     call.sendNow({
       sequence: BigInt(trip + 1),
-      frame: { $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 1n } },
+      frame: { $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 1n, usage: undefined } },
     });
     const { done } = await answers.next();
     if (done === true) throw new Error("the stream has ended");

@@ -27,7 +27,7 @@ export class AttachSession {
     this.#sender = new FrameSender(this.#call, LIMITS.outstandingBytes, () => {
       this.sendUrgent({
         $case: "heartbeat",
-        value: { loopDelayMs: 0, residentBytes: BigInt(process.memoryUsage.rss()) },
+        value: { loopDelayMs: 0, residentBytes: BigInt(process.memoryUsage.rss()), usage: undefined },
       });
     });
     void this.#call.ended.then((error) => {

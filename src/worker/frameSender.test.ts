@@ -120,7 +120,7 @@ test("heartbeats go past events that wait for credit, and a frame over the bound
   void sender.emit(delta("waits"));
   sink.completeWrites();
   expect(sink.texts).toHaveLength(1);
-  sender.sendUrgent({ $case: "heartbeat", value: { loopDelayMs: 1, residentBytes: 2n } });
+  sender.sendUrgent({ $case: "heartbeat", value: { loopDelayMs: 1, residentBytes: 2n, usage: undefined } });
   expect(sink.frames.at(-1)?.frame?.$case).toBe("heartbeat");
   expect(() => {
     sender.acknowledge(3n);
@@ -134,7 +134,7 @@ test("a frame that has to wait for credit says so once, however often it is look
   let starved = 0;
   const sender: FrameSender = new FrameSender(sink, 1_000, () => {
     starved += 1;
-    sender.sendUrgent({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 1n } });
+    sender.sendUrgent({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 1n, usage: undefined } });
   });
   void sender.emit(delta("x".repeat(600)));
   void sender.send({ $case: "error", value: { reason: 0, message: "y".repeat(600) } });
@@ -180,7 +180,7 @@ test("whatever the order of writes and acks, all text arrives in order and the b
           void sender.emit(delta(text));
         } else if (one.kind === "write") sink.completeWrites();
         else if (one.kind === "urgent")
-          sender.sendUrgent({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 1n } });
+          sender.sendUrgent({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 1n, usage: undefined } });
         else sender.acknowledge(BigInt(sink.frames.length));
         const largest = Math.max(0, ...sink.sizes);
         // Urgent frames, of at most 16 bytes here, may go over.

@@ -1,11 +1,15 @@
 import { monitorEventLoopDelay, type IntervalHistogram } from "node:perf_hooks";
 import type { Clock } from "../base/clock.js";
 import type { AttachSession } from "./attachSession.js";
+import { usageSoFar } from "./usageSoFar.js";
+import { NO_USAGE, type UsageTotals } from "./usageTally.js";
 
 /** Sends heartbeats from the loop that runs the turn. */
 export interface Heartbeat {
   /** Sets the interval, milliseconds, and starts to measure the loop's delay. */
   start(intervalMs: number): void;
+  /** Takes in what the turn has used so far, and sends a heartbeat with it at once: a worker may be gone before the next one. */
+  tell(usage: UsageTotals): void;
   /** Sends none for so many milliseconds, so that an owner's watch can be tried. */
   mute(ms: number): void;
   /** Sends no more. */
@@ -21,6 +25,8 @@ export function createHeartbeat(session: Pick<AttachSession, "sendUrgent">, cloc
   let cancel: (() => void) | undefined;
   let delays: IntervalHistogram | undefined;
   let mutedUntil = 0;
+  let used = NO_USAGE;
+  let stopped = false;
   const beat = (): void => {
     if (clock.monotonic() >= mutedUntil) {
       const delayMs = delays === undefined || delays.max === 0 ? 0 : delays.max / 1e6 - DELAY_RESOLUTION_MS;
@@ -30,6 +36,7 @@ export function createHeartbeat(session: Pick<AttachSession, "sendUrgent">, cloc
         value: {
           loopDelayMs: Number.isFinite(delayMs) ? Math.max(0, Math.round(delayMs)) : 0,
           residentBytes: BigInt(process.memoryUsage.rss()),
+          usage: usageSoFar(used),
         },
       });
     }
@@ -47,10 +54,15 @@ export function createHeartbeat(session: Pick<AttachSession, "sendUrgent">, cloc
       delays.enable();
       arm();
     },
+    tell(usage) {
+      used = usage;
+      if (!stopped) beat();
+    },
     mute(ms) {
       mutedUntil = clock.monotonic() + ms;
     },
     stop() {
+      stopped = true;
       cancel?.();
       delays?.disable();
     },

@@ -104,6 +104,7 @@ export function createTurn(parts: TurnParts): Turn {
       redact,
       reportUsage: (report) => {
         usage = addUsage(usage, report);
+        parts.heartbeat.tell(usage);
       },
     });
     await adopting;

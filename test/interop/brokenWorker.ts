@@ -70,7 +70,8 @@ function orphaned(): void {
 function beat(everyMs: number): void {
   systemClock.after(everyMs, () => {
     if (ended) return;
-    if (!broken("sends no heartbeats")) send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n } });
+    if (!broken("sends no heartbeats"))
+      send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n, usage: undefined } });
     beat(everyMs);
   });
 }

@@ -161,7 +161,7 @@ export class ForeignWorker {
 
   /** Gives a sign of life, and waits until the owner has taken in everything up to it. */
   async beat(): Promise<void> {
-    this.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n } });
+    this.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n, usage: undefined } });
     const sent = this.#sequence;
     await this.frames.first(
       `ack of ${String(sent)}`,

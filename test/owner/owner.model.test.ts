@@ -144,7 +144,7 @@ class World {
         return;
       }
       case "heartbeat":
-        return worker?.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n } });
+        return worker?.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n, usage: undefined } });
       case "crash":
         return worker?.die({ code: 3, signal: null });
       case "garble":

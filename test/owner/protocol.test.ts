@@ -42,7 +42,7 @@ test("a heartbeat on the heels of hello is no fault", async () => {
   await worker.connected();
   worker.open();
   worker.hello();
-  worker.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 1n } });
+  worker.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 1n, usage: undefined } });
   await worker.next("bootstrap");
   await worker.next("ack");
   worker.exit(0);
@@ -53,7 +53,7 @@ const badFirst: readonly [string, (worker: ForeignWorker) => void, string][] = [
   ["no hello first", (worker) => worker.ready(), "FRAME_OUT_OF_PHASE"],
   [
     "a first sequence that is not 1",
-    (worker) => worker.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n } }, 7n),
+    (worker) => worker.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n, usage: undefined } }, 7n),
     "FRAME_OUT_OF_PHASE",
   ],
 ];
@@ -69,7 +69,7 @@ test.each(badFirst)("F2 %s is refused and the turn fails", async (_name, say, re
 
 type Fault = readonly [name: string, commit: (worker: ForeignWorker) => void, reason: string];
 const frame = (sequence?: bigint) => (worker: ForeignWorker) => {
-  const value = { loopDelayMs: 0, residentBytes: 0n };
+  const value = { loopDelayMs: 0, residentBytes: 0n, usage: undefined };
   if (sequence === undefined) worker.send({ $case: "heartbeat", value });
   else worker.send({ $case: "heartbeat", value }, sequence);
 };

@@ -36,7 +36,7 @@ const beginRunning = (agent?: string) => beginRunningTurn(gateway(), workers, ag
 /** Keeps a worker's heart beating until the turn has ended. */
 function beat(worker: ForeignWorker, until: Promise<unknown>): void {
   const timer = setInterval(() => {
-    worker.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n } });
+    worker.send({ $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n, usage: undefined } });
   }, 100);
   const stop = (): void => {
     clearInterval(timer);

@@ -33,7 +33,7 @@ class Bench {
 
 const heartbeat = (sequence: bigint): AttachRequest => ({
   sequence,
-  frame: { $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n } },
+  frame: { $case: "heartbeat", value: { loopDelayMs: 0, residentBytes: 0n, usage: undefined } },
 });
 
 test("frames are handed on in order; a heartbeat and every quarter of the bound are acknowledged", async () => {

@@ -112,15 +112,21 @@ export function executionStoreService(parts: ExecutionStoreParts): ServiceImplem
           author: agentAuthor(turn.claimed.agent),
           executionId: fence.executionId,
         });
-        const result = await store.writer.execute(persistOperation, {
+        const sequence = safeNumber(request.sequence, "sequence");
+        const own = request.operation?.operation?.$case === "recordUsage" && operation.kind === "usage";
+        const takeBack = own ? turn.usage.count(sequence, operation) : undefined;
+        const persist = store.writer.execute(persistOperation, {
           fence,
           epoch: store.epoch,
-          sequence: safeNumber(request.sequence, "sequence"),
+          sequence,
           digest: digestOf(request.operation),
           operation,
           maxAnswerBytes: MAX_ANSWER_BYTES,
           now: clock.now(),
         });
+        persist.catch(() => takeBack?.());
+        const result = await persist;
+        if (result.kind !== "committed") takeBack?.();
         switch (result.kind) {
           case "committed":
             return {

@@ -8,7 +8,6 @@ import { toTimestamp } from "../../rpc/wire/times.js";
 import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import type { StoredFence } from "../../store/turns/fence.js";
-import { releaseSession } from "../../store/turns/releaseSession.js";
 import type { SlotMember } from "../admission/sharedSlot.js";
 import { TurnTrace } from "../trace/turnTrace.js";
 import type { WorkerFrame, WorkerLink } from "../attach/workerLink.js";
@@ -21,7 +20,6 @@ import { phaseOnWire } from "../phase/phaseOnWire.js";
 import type { WorkerProgram } from "../pool/workerSpec.js";
 import type { PromptDesk } from "../prompts/promptDesk.js";
 import { readTurn } from "../records/readTurn.js";
-import { outboxDirectory, removeOutbox } from "../recovery/outbox.js";
 import { judgeResult } from "../result/judgeResult.js";
 import { announceEnd } from "./announceEnd.js";
 import { assignTurn } from "./assignTurn.js";
@@ -31,9 +29,10 @@ import { leftBadly } from "./leftBadly.js";
 import { lossOutcome } from "./lossOutcome.js";
 import { OpenTools } from "./openTools.js";
 import { overMemory } from "./overMemory.js";
-import { persistently } from "./persistently.js";
 import { PhaseTimes } from "./phaseTimes.js";
+import { HeardUsage } from "./heardUsage.js";
 import { type LatchedStop, latchStop } from "./latchStop.js";
+import { releaseTurn } from "./releaseTurn.js";
 import { settleLoss } from "./settleLoss.js";
 import { eventsUpdate } from "./shownEvents.js";
 import { stopReason } from "./stopReason.js";
@@ -67,6 +66,7 @@ export class TurnRun {
   readonly desk: PromptDesk;
   readonly children: ChildDesk;
   readonly runningText = new RunningText();
+  readonly usage = new HeardUsage();
   readonly times: PhaseTimes;
   /** Resolves once no later start can run a stopped turn; false where the store was closed before its outcome was stored. */
   stopKept = Promise.resolve(true);
@@ -262,6 +262,7 @@ export class TurnRun {
         void this.#lose(workerError(frame.value));
         return;
       case "heartbeat":
+        this.usage.hear(frame.value.usage);
         this.launch?.group.note();
         if (overMemory(this.claimed, this.launch)) this.stop(StopCause.STOP_CAUSE_MEMORY);
         return;
@@ -349,7 +350,8 @@ export class TurnRun {
     this.#log.warn({ reason: error.reason, outcome, phase: this.#phase, err: error }, "turn ended without a result");
     this.#phase = outcome === "interrupted" ? "interrupted" : "lost";
     this.times.enter(this.#phase);
-    const loss = { executionId: this.fence.executionId, outcome, error, stopped: this.#stop !== undefined };
+    const stopped = this.#stop !== undefined;
+    const loss = { executionId: this.fence.executionId, outcome, error, stopped, usage: this.usage };
     const settled = await settleLoss(this.#parts, this.#log, loss);
     if (settled !== undefined) this.#settled();
     if (settled?.kind === "lost") {
@@ -372,7 +374,6 @@ export class TurnRun {
   }
 
   async #cleanUp(): Promise<void> {
-    const { store, clock, paths } = this.#parts;
     this.#stop?.cancel();
     this.#watch?.stop();
     this.#cancelLeave();
@@ -380,10 +381,7 @@ export class TurnRun {
     await this.#seat.clear(this.#phase === "lost");
     await this.children.retired();
     this.#slot.leave();
-    removeOutbox(outboxDirectory(paths.outboxesDir, this.fence.executionId));
-    await persistently(clock, this.#log, () =>
-      store.writer.execute(releaseSession, { executionId: this.fence.executionId, now: clock.now() }),
-    );
+    await releaseTurn(this.#parts, this.#log, this.fence.executionId);
     this.#trace.ended();
   }
 

@@ -6,6 +6,7 @@ import { chunkedAnswer } from "../queries/chunkedAnswer.js";
 import type { StoredFailure } from "../storedFailure.js";
 import type { Tx } from "../sql.js";
 import { addUsageToDay } from "../usage/addUsageToDay.js";
+import { addUsageToSession } from "../usage/addUsageToSession.js";
 import { appendMessages } from "./appendMessages.js";
 import type { DeliveryEffects } from "../deliveries/deliveryEffects.js";
 import type { FenceProblem, StoredFence } from "./fence.js";
@@ -69,7 +70,7 @@ export const commitResult = defineCommand<ResultCommit, ResultCommitResult>({
         now,
       );
     }
-    addUsage(tx, execution.session_id, commit.usage);
+    addUsageToSession(tx, execution.session_id, commit.usage);
     addUsageToDay(tx, execution.session_id, commit.usage, now);
     const effects = settleTurn(tx, {
       execution,
@@ -88,21 +89,4 @@ function answerOf(tx: Tx, commit: ResultCommit): string | undefined {
   const answer = chunkedAnswer(tx, commit.fence.executionId);
   const digest = createHash("sha256").update(answer).digest();
   return Buffer.compare(digest, commit.chunkedAnswerSha256) === 0 ? answer : undefined;
-}
-
-function addUsage(tx: Tx, sessionId: string, usage: StoredUsage): void {
-  tx.run(
-    `UPDATE sessions SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
-       cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
-       reasoning_tokens = reasoning_tokens + ?, api_calls = api_calls + ?, cost_usd = cost_usd + ?
-     WHERE session_id = ?`,
-    usage.inputTokens,
-    usage.outputTokens,
-    usage.cacheReadTokens,
-    usage.cacheWriteTokens,
-    usage.reasoningTokens,
-    usage.apiCalls,
-    usage.costUsd,
-    sessionId,
-  );
 }
