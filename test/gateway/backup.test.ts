@@ -1,7 +1,19 @@
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 
 import { type Clock, systemClock } from "../../src/base/clock.js";
 import type { DiskUse } from "../../src/base/diskUse.js";
@@ -23,8 +35,8 @@ import { useGateway } from "./useGateway.js";
 const gateway = useTestGateway();
 
 /** Asks for a backup. */
-function backup(client = gateway().client.client, name = "home.tar.gz") {
-  const stream = readStream(client, AdminServiceService.backup, { requestId: `r-${name}`, name });
+function backup(client = gateway().client.client, name = "home.tar.gz", takenAway = false) {
+  const stream = readStream(client, AdminServiceService.backup, { requestId: `r-${name}`, name, takenAway });
   return { stream, log: new StreamLog<BackupResponse>(({ step }) => step?.$case).follow(stream) };
 }
 
@@ -39,6 +51,19 @@ async function doneOf({ log }: ReturnType<typeof backup>) {
   const { step } = await log.first("the end", (one) => one.step?.$case === "done");
   if (step?.$case !== "done") throw new Error("there was no end");
   return step.value;
+}
+
+/** Puts a tar before the system's that never comes to its end. */
+function waitingTar(): void {
+  const folder = mkdtempSync(join(tmpdir(), "tar-"));
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const gate = join(folder, "gate");
+  expect(spawnSync("mkfifo", [gate]).status).toBe(0);
+  writeFileSync(join(folder, "tar"), `#!/bin/sh\nread line < "${gate}"\n`, { mode: 0o755 });
+  vi.stubEnv("PATH", `${folder}:${process.env["PATH"] ?? ""}`);
 }
 
 /** Makes a backup of the home take a while: so many bytes that cannot be compressed. */
@@ -67,7 +92,7 @@ test.each(["", "../home.tar.gz", "a/b", ".hidden", "x".repeat(129), "a\nb"])("no
 
 test("one runs at a time; one whose caller goes leaves nothing, and the next one is made", async () => {
   const { home } = gateway();
-  addBulk(home);
+  waitingTar();
   const first = backup(undefined, "first");
   await first.log.first("a report", ({ step }) => step?.$case === "progress");
   expect(await refusal(backup(undefined, "second"))).toBe("FAILED_PRECONDITION");
@@ -76,8 +101,9 @@ test("one runs at a time; one whose caller goes leaves nothing, and the next one
   first.stream.cancel();
   const names = () => readdirSync(join(home, "backups"));
   await waitUntil("nothing is left of it", () => names().join() === "home.tar.gz", names);
+  vi.unstubAllEnvs();
   const again = await doneOf(backup(undefined, "third"));
-  expect(again.bytes).toBeGreaterThan(60n * 1_048_576n);
+  expect(again.bytes).toBe(BigInt(statSync(join(home, "backups", "third")).size));
 });
 
 test("none is made where the disk has no room for it, and one that fills the disk is given up", async () => {
@@ -114,4 +140,30 @@ test("none is made where the disk has no room for it, and one that fills the dis
   use = { usedBytes: 96, freeBytes: 4 };
   expect(await refusal(filling)).toBe("STORAGE_FULL");
   expect(readdirSync(join(home, "backups"))).toEqual([]);
+});
+
+test("as many backups stay as are configured, and nothing else in the folder is touched", async () => {
+  const home = writeHome({ config: { backups: { keep: 2 } } });
+  onTestFinished(() => {
+    rmSync(home, { recursive: true, force: true });
+  });
+  const { client } = await useGateway({ home, logDestination: { write: () => undefined }, rooms: createServeRooms });
+  const folder = join(home, "backups");
+  const secret = join(home, "talaria.yaml");
+  const nameOf = (number: number): string => `home-20260101T00000${String(number)}Z-00000${String(number)}.tar.gz`;
+  const made = (name: string, takenAway = false) => doneOf(backup(client, name, takenAway));
+
+  expect(await made("nightly")).toMatchObject({ removed: [] });
+  expect(await made(nameOf(1))).toMatchObject({ removed: [] });
+  const theirs = ["home-20200101T000000Z-aaaaaa.tar.gz", "home-20200101T000001Z-aaaaaa.tar.gz", "nightly"];
+  writeFileSync(join(folder, theirs[0] ?? ""), "not a backup");
+  symlinkSync(secret, join(folder, theirs[1] ?? ""));
+  expect(await made(nameOf(2))).toMatchObject({ removed: [] });
+  expect(await made(nameOf(3))).toMatchObject({ removed: [nameOf(1)] });
+  // One that is taken away, or has a name of its own, takes no other's place.
+  expect(await made(nameOf(4), true)).toMatchObject({ removed: [] });
+  rmSync(join(folder, nameOf(4)));
+  expect(await made("weekly")).toMatchObject({ removed: [] });
+  expect(readdirSync(folder).sort()).toEqual([...theirs, nameOf(2), nameOf(3), "weekly"].sort());
+  expect(existsSync(secret)).toBe(true);
 });

@@ -80,6 +80,11 @@ export interface GatewayConfig {
   };
   /** The budget table with overrides. */
   readonly budgets: Budgets;
+  /** What `talaria backup` leaves in the home. */
+  readonly backups: {
+    /** How many of them are kept, the newest; 0 = all. */
+    readonly keep: number;
+  };
   /** Direct messages. */
   readonly dm: {
     /** Whether messages are accepted and sent at all. */
@@ -169,6 +174,18 @@ export const gatewayConfigSchema = z.strictObject({
       for (const { key, problem } of checkBudgets(resolveBudgets(overrides))) {
         context.addIssue({ code: "custom", path: [key], message: problem });
       }
+    })
+    .prefault({}),
+  backups: z
+    .strictObject({
+      keep: z
+        .int()
+        .min(0)
+        .max(10_000)
+        .default(0)
+        .describe(
+          "How many backups stay in the home's folder `backups`, the newest: an older one goes when one is made. 0 keeps all.",
+        ),
     })
     .prefault({}),
   dm: z
@@ -261,6 +278,7 @@ export function resolveGatewayConfig(written: z.output<typeof gatewayConfigSchem
       nice: written.workers.nice,
     },
     budgets: resolveBudgets(written.budgets),
+    backups: written.backups,
     dm: written.dm,
     peers: Object.fromEntries(
       Object.entries(written.peers).map(([peer, { address = "", connector, pin, agents, grants }]) => [

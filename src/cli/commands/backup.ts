@@ -2,10 +2,14 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { systemClock } from "../../base/clock.js";
+import { loadGatewayConfig } from "../../base/config/gatewayConfig.js";
+import { ConfigError } from "../../base/configError.js";
 import { systemRandom } from "../../base/random.js";
 import { AdminServiceService, type BackupDone } from "../../gen/talaria/gateway/v1/admin_service.js";
 import { fromTimestamp } from "../../rpc/wire/times.js";
+import { backupName } from "../../gateway/storage/backupFormat.js";
 import { backupHome } from "../../gateway/storage/backupHome.js";
+import { pruneBackups, type Pruning } from "../../gateway/storage/pruneBackups.js";
 import { startProblem } from "../../gateway/startProblem.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
@@ -48,7 +52,7 @@ async function running(context: CommandContext, elsewhere: boolean): Promise<Gat
 }
 
 async function backupServed(context: CommandContext, gateway: GatewayClient, file: string | undefined): Promise<void> {
-  const request = { requestId: context.newRequestId(), name: freshName() };
+  const request = { requestId: context.newRequestId(), name: freshName(), takenAway: file !== undefined };
   let done: BackupDone | undefined;
   for await (const { step } of gateway.stream(AdminServiceService.backup, request)) {
     if (step?.$case === "done") done = step.value;
@@ -59,7 +63,7 @@ async function backupServed(context: CommandContext, gateway: GatewayClient, fil
   if (done === undefined)
     throw new CliError("INTERNAL", "The gateway did not say that it was done.", "Look at its log.");
   if (file !== undefined) moveFile(done.path, file);
-  const { path, bytes, madeAt, homeId, epoch, version, schema, format } = done;
+  const { path, bytes, madeAt, homeId, epoch, version, schema, format, removed } = done;
   const at = fromTimestamp(madeAt);
   const facts = {
     file: file ?? path,
@@ -70,26 +74,60 @@ async function backupServed(context: CommandContext, gateway: GatewayClient, fil
     epoch: Number(epoch),
     schema,
     bytes: Number(bytes),
+    removed,
   };
-  context.print(facts, () => [`The home was saved to ${facts.file} by its gateway.`, SECRET].join("\n"));
+  context.print(facts, () => report(`The home was saved to ${facts.file} by its gateway.`, removed));
 }
 
 async function backupFiles(context: CommandContext, file: string | undefined): Promise<void> {
-  const { root, database, backupsDir } = homeOf(context);
+  const { root, database, backupsDir, configFile } = homeOf(context);
   if (!existsSync(database)) {
     throw new CliError("NOT_FOUND", `There is no home that was served at ${root}.`, "Name it with --home.");
   }
   if (file === undefined) mkdirSync(backupsDir, { recursive: true, mode: 0o700 });
-  const target = file ?? join(backupsDir, freshName());
+  const name = freshName();
+  const target = file ?? join(backupsDir, name);
   const made = await backupHome(root, target, systemClock.now()).catch((caught: unknown) => {
     const problem = startProblem(caught);
     if (problem === undefined) throw caught;
     throw new CliError(problem.reason, problem.message, problem.hint, { cause: caught });
   });
-  context.print({ file: target, ...made }, () => [`${root} was saved to ${target}.`, SECRET].join("\n"));
+  const { homeId } = made;
+  const removed =
+    file === undefined ? await prune(context, backupsDir, { keep: keptBy(configFile), made: name, homeId }) : [];
+  context.print({ file: target, ...made, removed }, () => report(`${root} was saved to ${target}.`, removed));
+}
+
+/** How many backups a home is configured to keep; undefined where its configuration cannot be read. */
+function keptBy(configFile: string): number | undefined {
+  try {
+    return loadGatewayConfig(configFile).backups.keep;
+  } catch (caught) {
+    if (caught instanceof ConfigError) return undefined;
+    throw caught;
+  }
+}
+
+/** Removes what is too many. That it cannot is said, and does not undo the backup. */
+async function prune(
+  { terminal }: CommandContext,
+  folder: string,
+  { keep, ...about }: Omit<Pruning, "keep"> & { readonly keep: number | undefined },
+): Promise<readonly string[]> {
+  try {
+    if (keep !== undefined) return await pruneBackups(folder, { keep, ...about });
+    terminal.err("No older backup was removed: talaria.yaml cannot be read. talaria config check names every problem.");
+  } catch (caught) {
+    terminal.err(`Older backups could not be removed: ${caught instanceof Error ? caught.message : String(caught)}`);
+  }
+  return [];
+}
+
+function report(saved: string, removed: readonly string[]): string {
+  const gone = removed.length === 0 ? [] : [`Removed, as backups.keep says: ${removed.join(", ")}`];
+  return [saved, ...gone, SECRET].join("\n");
 }
 
 function freshName(): string {
-  const at = new Date(systemClock.now()).toISOString().replaceAll(/[-:]|\.\d+/g, "");
-  return `home-${at}-${systemRandom.bytes(3).toString("hex")}.tar.gz`;
+  return backupName(systemClock.now(), systemRandom.bytes(3));
 }

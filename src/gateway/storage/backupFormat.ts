@@ -8,6 +8,19 @@ export const SNAPSHOT = "state.db";
 /** What the name of a folder begins with in which a backup is made, beside the file to be. */
 export const STAGE_PREFIX = ".talaria-backup-";
 
+const NAME = /^home-\d{8}T\d{6}Z-[0-9a-f]{6}\.tar\.gz$/;
+
+/** The name of a backup whose maker gives it none. @param now epoch milliseconds @param bytes three random ones */
+export function backupName(now: number, bytes: Uint8Array): string {
+  const at = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "");
+  return `home-${at}-${Buffer.from(bytes).toString("hex")}.tar.gz`;
+}
+
+/** Whether a name is of the kind that {@link backupName} gives. */
+export function isBackupName(name: string): boolean {
+  return NAME.test(name);
+}
+
 /** What a backup says of itself. */
 export const manifestSchema = z.object({
   /** Rises when the layout changes. */

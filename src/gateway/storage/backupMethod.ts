@@ -11,6 +11,7 @@ import { requestIdField } from "../edge/fields.js";
 import type { GatewayContext } from "../gatewayContext.js";
 import { type Manifest, STAGE_PREFIX } from "./backupFormat.js";
 import { backupHome } from "./backupHome.js";
+import { pruneBackups } from "./pruneBackups.js";
 
 /** Between two reports of how far a backup is, milliseconds; at each the disk is looked at. */
 export const BACKUP_REPORT_MS = 1_000;
@@ -18,11 +19,20 @@ export const BACKUP_REPORT_MS = 1_000;
 const nameField = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must match [A-Za-z0-9][A-Za-z0-9._-]{0,127}");
 
 /** Makes `AdminService.Backup`: one at a time, into the home's own folder, for as long as the disk has room. */
-export function backupMethod({ paths, clock, storage }: Pick<GatewayContext, "paths" | "clock" | "storage">) {
+export function backupMethod({
+  paths,
+  clock,
+  storage,
+  config,
+}: Pick<GatewayContext, "paths" | "clock" | "storage" | "config">) {
   let running = false;
   clearLeftovers(paths.backupsDir);
 
-  async function* backup(path: string, signal: AbortSignal): AsyncGenerator<BackupResponse> {
+  async function* backup(
+    path: string,
+    signal: AbortSignal,
+    prune: (manifest: Manifest) => Promise<readonly string[]>,
+  ): AsyncGenerator<BackupResponse> {
     const refusal = storage.problem(sizeOf(paths.database) * 2);
     if (refusal !== undefined) throw refusal;
     const end = new AbortController();
@@ -39,7 +49,8 @@ export function backupMethod({ paths, clock, storage }: Pick<GatewayContext, "pa
         manifest = await within(clock, BACKUP_REPORT_MS, made);
         const problem = manifest === undefined ? storage.problem() : undefined;
         if (problem !== undefined) throw problem;
-        if (manifest !== undefined) yield { step: { $case: "done", value: toDone(manifest, path) } };
+        if (manifest !== undefined)
+          yield { step: { $case: "done", value: toDone(manifest, path, await prune(manifest)) } };
       }
     } catch (caught) {
       if ((caught as NodeJS.ErrnoException).code === "EEXIST") throw thereAlready(path);
@@ -54,8 +65,8 @@ export function backupMethod({ paths, clock, storage }: Pick<GatewayContext, "pa
   }
 
   return defineServerStream<BackupRequest, BackupResponse>({
-    schema: z.object({ requestId: requestIdField, name: nameField }),
-    async *handle({ name }, { signal, log }) {
+    schema: z.object({ requestId: requestIdField, name: nameField, takenAway: z.boolean() }),
+    async *handle({ name, takenAway }, { signal, log }) {
       const path = join(paths.backupsDir, name);
       if (existsSync(path)) throw thereAlready(path);
       if (running) {
@@ -66,7 +77,18 @@ export function backupMethod({ paths, clock, storage }: Pick<GatewayContext, "pa
       }
       running = true;
       try {
-        yield* backup(path, signal);
+        yield* backup(path, signal, async ({ homeId }) => {
+          if (takenAway) return [];
+          try {
+            const { keep } = config.backups;
+            const removed = await pruneBackups(paths.backupsDir, { keep, made: name, homeId });
+            if (removed.length > 0) log.info({ removed, keep }, "older backups were removed");
+            return removed;
+          } catch (caught) {
+            log.warn({ err: caught }, "older backups could not be removed");
+            return [];
+          }
+        });
         log.info({ path }, "the home was saved");
       } finally {
         running = false;
@@ -93,7 +115,11 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function toDone({ madeAt, version, homeId, epoch, schema, format }: Manifest, path: string): BackupDone {
+function toDone(
+  { madeAt, version, homeId, epoch, schema, format }: Manifest,
+  path: string,
+  removed: readonly string[],
+): BackupDone {
   return {
     path,
     bytes: BigInt(sizeOf(path)),
@@ -103,5 +129,6 @@ function toDone({ madeAt, version, homeId, epoch, schema, format }: Manifest, pa
     epoch: BigInt(epoch),
     schema,
     format,
+    removed: [...removed],
   };
 }
