@@ -4,7 +4,6 @@ import { DEFAULT_BUDGETS } from "../../src/base/budgets.js";
 import { ensureHome } from "../../src/base/ensureHome.js";
 import { homePaths } from "../../src/base/home.js";
 import { newId } from "../../src/base/ids.js";
-import { QUOTAS } from "../../src/base/limits.js";
 import { systemRandom } from "../../src/base/random.js";
 import { messageDigest } from "../../src/dm/admission/messageDigest.js";
 import { frozenPolicies } from "../../src/gateway/messages/frozenPolicies.js";
@@ -13,6 +12,7 @@ import { admitDeliveries } from "../../src/store/deliveries/admitDelivery.js";
 import { agentAuthorId } from "../../src/store/deliveries/authorIds.js";
 import type { DeliveryDraft } from "../../src/store/deliveries/deliveryDraft.js";
 import { ORDERED_ID_BYTES, orderedId } from "../../src/store/deliveries/orderedId.js";
+import { makeDraft } from "../../src/store/deliveries/testing/makeDraft.js";
 import { openStore } from "../../src/store/store.js";
 
 /** Messages of one commit. */
@@ -61,7 +61,6 @@ function drafts(agentsDir: string, shape: BacklogShape): (index: number) => Deli
     if (agent === undefined) throw new Error(`the home has no agent ${name}`);
     return { agent: name, sessionId: newId("ses", systemRandom), policy: policyOf(agent) };
   };
-  const { loopGuardMessages, loopGuardWindowMs, loopGuardCooldownMs, messageLifetimeMs } = DEFAULT_BUDGETS;
   return (index) => {
     const now = systemClock.now();
     const recipient = recipients[index % recipients.length] ?? "";
@@ -70,7 +69,7 @@ function drafts(agentsDir: string, shape: BacklogShape): (index: number) => Deli
     const body = `${String(index)} `.padEnd(bytes, "x");
     const target = outbound ? `${other}/${recipient}` : recipient;
     const deliveryId = orderedId("del", now, systemRandom.bytes(ORDERED_ID_BYTES));
-    return {
+    return makeDraft({
       deliveryId,
       principalScope: outbound ? `agent:${name}` : `peer:${other}`,
       key: `seed-${String(index).padStart(8, "0")}`,
@@ -78,31 +77,15 @@ function drafts(agentsDir: string, shape: BacklogShape): (index: number) => Deli
       route: outbound ? "peer_outbound" : "peer_inbound",
       sender: { kind: outbound ? "local_agent" : "peer_agent", id: senderId, displayName: name, sentBy: "" },
       attribution: `Message from ${name} (@${outbound ? name : `${other}/${name}`}):`,
-      startedBy: "",
       target,
       recipientGateway: outbound ? other : "",
       recipientAgent: recipient,
-      recipientName: recipient,
       body,
-      bodyBytes: Buffer.byteLength(body),
-      bodyCodePoints: body.length,
-      inReplyTo: "",
-      depth: 1,
-      attemptEpoch: 1,
-      attempt: 1,
       hops: outbound ? [] : [{ gateway: other, acceptedAt: now, attempt: 1, deliveryId: "" }],
-      expiresAt: now + messageLifetimeMs,
+      expiresAt: now + DEFAULT_BUDGETS.messageLifetimeMs,
       traceparent: formatTraceparent(startTrace(systemRandom)),
-      tracestate: "",
       recipientChat: outbound ? undefined : chatOf(recipient),
-      gateway: "here",
-      bounds: {
-        ...QUOTAS,
-        loopMessages: loopGuardMessages,
-        loopWindowMs: loopGuardWindowMs,
-        loopCooldownMs: loopGuardCooldownMs,
-      },
       now,
-    };
+    });
   };
 }

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { digestOf } from "../../src/base/digest.js";
-import { QUOTAS } from "../../src/base/limits.js";
 import { expiryHere } from "../../src/dm/services/expiryHere.js";
 import { fromReceipt, toReceipt } from "../../src/dm/wire/receiptWire.js";
 import { admitDelivery } from "../../src/store/deliveries/admitDelivery.js";
@@ -32,6 +31,7 @@ import { loseExecution } from "../../src/store/turns/loseExecution.js";
 import { releaseSession } from "../../src/store/turns/releaseSession.js";
 import { requeueExecution } from "../../src/store/turns/requeueExecution.js";
 import { endTurn, type TurnEnd } from "./turnRunner.js";
+import { makeDraft } from "../../src/store/deliveries/testing/makeDraft.js";
 
 /** Which of the two. */
 export type Side = "north" | "south";
@@ -48,6 +48,7 @@ export const RECIPIENTS = 3;
 
 const SCOPE = "peer:north";
 const failure = { reason: "UNAVAILABLE", message: "", hint: "", retryable: true } as const;
+const digestOfMessage = (agent: string, body: string) => Buffer.from(digestOf([agent, body]), "hex");
 const chatOf = (agent: string) => ({ agent, sessionId: `ses_${agent}`, policy: Buffer.of(1) });
 
 /** A turn that was started in south. */
@@ -97,14 +98,23 @@ export class TwoStores {
   /** Sends a message of alice's, under a key. @returns its delivery */
   async send(recipient: number, key: string, body: string): Promise<StoredDelivery | undefined> {
     const now = this.now.north;
-    const admission = await this.at("north").writer.execute(admitDelivery, {
-      ...draftOf({ id: `del_${key}`, key, scope: "client:x", recipient, body, now, expiresAt: now + LIFE_MS }),
+    const recipientAgent = `r${String(recipient)}`;
+    const draft = makeDraft({
+      deliveryId: `del_${key}`,
+      key,
+      principalScope: "client:x",
+      digest: digestOfMessage(recipientAgent, body),
       route: "peer_outbound",
       sender: { kind: "local_agent", id: "agent:alice", displayName: "alice", sentBy: "" },
       replyTo: { kind: "botChat", chat: chatOf("alice") },
       recipientGateway: "south",
+      recipientAgent,
+      body,
       gateway: "north",
+      expiresAt: now + LIFE_MS,
+      now,
     });
+    const admission = await this.at("north").writer.execute(admitDelivery, draft);
     if (admission.kind === "accepted") this.sent[recipient]?.push(admission.delivery.deliveryId);
     return admission.kind === "refused" ? undefined : admission.delivery;
   }
@@ -293,24 +303,22 @@ export class TwoStores {
     const { deliveryId: key, body = "", expiresAt, attemptEpoch, attempts } = head;
     const now = this.now.south;
     const agent = `r${String(recipient)}`;
-    return {
-      ...draftOf({
-        id: `del_in_${key}`,
-        key,
-        scope: SCOPE,
-        recipient,
-        body,
-        now,
-        expiresAt: expiryHere(expiresAt, this.now.north, now),
-      }),
+    return makeDraft({
+      deliveryId: `del_in_${key}`,
+      key,
+      principalScope: SCOPE,
+      digest: digestOfMessage(agent, body),
       route: "peer_inbound",
       sender: { kind: "peer_agent", id: "agent:north/alice", displayName: "alice", sentBy: "" },
-      recipientGateway: "",
+      recipientAgent: agent,
       recipientChat: chatOf(agent),
+      body,
       attemptEpoch,
       attempt: attempts + 1,
       gateway: "south",
-    };
+      expiresAt: expiryHere(expiresAt, this.now.north, now),
+      now,
+    });
   }
 
   /** South's door: a key that it knows is answered whatever the time, and nothing else after its expiry. @returns whether it is there */
@@ -322,43 +330,6 @@ export class TwoStores {
     this.#carried.push(draft);
     return true;
   }
-}
-
-function draftOf(facts: {
-  readonly id: string;
-  readonly key: string;
-  readonly scope: string;
-  readonly recipient: number;
-  readonly body: string;
-  readonly now: number;
-  readonly expiresAt: number;
-}) {
-  const { id, key, scope, recipient, body, now, expiresAt } = facts;
-  const agent = `r${String(recipient)}`;
-  return {
-    deliveryId: id,
-    principalScope: scope,
-    key,
-    digest: Buffer.from(digestOf([agent, body]), "hex"),
-    attribution: "",
-    startedBy: "",
-    target: agent,
-    recipientAgent: agent,
-    recipientName: agent,
-    body,
-    bodyBytes: Buffer.byteLength(body),
-    bodyCodePoints: body.length,
-    inReplyTo: "",
-    depth: 1,
-    attemptEpoch: 1,
-    attempt: 1,
-    hops: [],
-    expiresAt,
-    traceparent: "",
-    tracestate: "",
-    bounds: { ...QUOTAS, loopMessages: 20, loopWindowMs: 60_000, loopCooldownMs: 60_000 },
-    now,
-  };
 }
 
 function freshFolder(): string {

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { QUOTAS } from "../../base/limits.js";
 import { defineCommand } from "../command.js";
 import { openStore, type Store } from "../store.js";
 import { admitDelivery } from "./admitDelivery.js";
@@ -21,6 +20,7 @@ import { laneHeads, laneOf } from "./outboundDeliveries.js";
 import { readDelivery } from "./readDelivery.js";
 import { redriveDelivery } from "./redriveDelivery.js";
 import { sweepDeliveries } from "./sweepDeliveries.js";
+import { makeDraft } from "./testing/makeDraft.js";
 
 const claim = defineCommand({
   name: "test.claim",
@@ -46,37 +46,21 @@ afterAll(async () => {
 });
 
 function draft(world: string, index: number, far: boolean, now: number): DeliveryDraft {
-  const body = `body ${String(index)}`;
-  return {
+  return makeDraft({
     deliveryId: `del_${world}_${String(index)}`,
     principalScope: `client:${world}`,
     key: `k${String(index)}`,
     digest: Buffer.alloc(32, index),
     route: far ? "peer_outbound" : "local",
     sender: { kind: "local_agent", id: `agent:${world}`, displayName: world, sentBy: "" },
-    attribution: "",
     replyTo: { kind: "botChat", chat: { agent: world, sessionId: `ses_${world}`, policy: Buffer.of(1) } },
-    startedBy: "",
-    target: "x",
     recipientGateway: far ? `far-${world}` : "",
     recipientAgent: `r-${world}`,
-    recipientName: "r",
-    body,
-    bodyBytes: Buffer.byteLength(body),
-    bodyCodePoints: body.length,
-    inReplyTo: "",
-    depth: 1,
-    attemptEpoch: 1,
-    attempt: 1,
-    hops: [],
+    body: `body ${String(index)}`,
     expiresAt: now + 100,
-    traceparent: "",
-    tracestate: "",
     ...(far ? {} : { recipientChat: { agent: `r-${world}`, sessionId: `ses_r_${world}`, policy: Buffer.of(1) } }),
-    gateway: "here",
-    bounds: { ...QUOTAS, loopMessages: 20, loopWindowMs: 60_000, loopCooldownMs: 60_000 },
     now,
-  };
+  });
 }
 
 const outcome = fc.constantFrom<TurnEndForDelivery["outcome"]>("completed", "failed", "interrupted", "unknown");

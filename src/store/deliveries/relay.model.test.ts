@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { QUOTAS } from "../../base/limits.js";
 import { openStore, type Store } from "../store.js";
 import { admitDelivery } from "./admitDelivery.js";
 import { applyReceipts } from "./applyReceipts.js";
@@ -15,6 +14,7 @@ import { readDelivery } from "./readDelivery.js";
 import { giveUpAtConnector, leaseToConnector, releaseLapsed, returnToLane } from "./relayCommands.js";
 import { handedOutTo, relayLaneHeads } from "./relayQueries.js";
 import { sweepDeliveries } from "./sweepDeliveries.js";
+import { makeDraft } from "./testing/makeDraft.js";
 
 let home: string;
 let store: Store;
@@ -33,35 +33,19 @@ afterAll(async () => {
 const LIFE = 300;
 
 function draft(connector: string, index: number, now: number): DeliveryDraft {
-  return {
+  return makeDraft({
     deliveryId: `del_${connector}_${String(index)}`,
     principalScope: `client:${connector}`,
     key: `k${String(index)}`,
     digest: Buffer.alloc(32, index),
     route: "relay_outbound",
     sender: { kind: "local_agent", id: `agent:${connector}`, displayName: connector, sentBy: "" },
-    attribution: "",
     replyTo: { kind: "botChat", chat: { agent: connector, sessionId: `ses_${connector}`, policy: Buffer.of(1) } },
-    startedBy: "",
-    target: "x",
     recipientGateway: connector,
     recipientAgent: `r${String(index % 2)}`,
-    recipientName: "r",
-    body: "body",
-    bodyBytes: 4,
-    bodyCodePoints: 4,
-    inReplyTo: "",
-    depth: 1,
-    attemptEpoch: 1,
-    attempt: 1,
-    hops: [],
     expiresAt: now + LIFE,
-    traceparent: "",
-    tracestate: "",
-    gateway: "here",
-    bounds: { ...QUOTAS, loopMessages: 20, loopWindowMs: 60_000, loopCooldownMs: 60_000 },
     now,
-  };
+  });
 }
 
 /** A connector's machine as it truly is, with what is on the wire to it. */

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 
-import { QUOTAS } from "../../base/limits.js";
 import { defineCommand } from "../command.js";
 import { admitDelivery } from "../deliveries/admitDelivery.js";
 import { cancelDelivery } from "../deliveries/cancelDelivery.js";
@@ -17,6 +16,7 @@ import { releaseSession } from "./releaseSession.js";
 import { requeueExecution, VAIN_STARTS } from "./requeueExecution.js";
 import { transcriptOf } from "./testing/transcriptOf.js";
 import { fresh, TurnBench } from "./testing/turnBench.js";
+import { makeDraft } from "../deliveries/testing/makeDraft.js";
 
 const DIGEST = Buffer.alloc(32, 7);
 const CHAT = { agent: "echo", sessionId: "ses_chat", policy: Buffer.of(1) };
@@ -56,36 +56,18 @@ const release = ({ executionId }: StoredFence) => store.writer.execute(releaseSe
 const totals = () => store.reader.all("SELECT admitted, started, ended FROM turn_totals");
 
 async function send(): Promise<string> {
-  const body = "for the agent";
-  const admitted = await store.writer.execute(admitDelivery, {
+  const draft = makeDraft({
     deliveryId: "del_one",
-    principalScope: "client:x",
-    key: "k",
     digest: DIGEST,
     route: "local",
     sender: { kind: "client", id: "client:x", displayName: "x", sentBy: "" },
-    attribution: "",
-    startedBy: "",
-    target: "echo",
-    recipientGateway: "",
     recipientAgent: "echo",
-    recipientName: "echo",
     recipientChat: CHAT,
-    body,
-    bodyBytes: body.length,
-    bodyCodePoints: body.length,
-    inReplyTo: "",
-    depth: 1,
-    attemptEpoch: 1,
-    attempt: 1,
-    hops: [],
+    body: "for the agent",
     expiresAt: bench.now + 1_000,
-    traceparent: "",
-    tracestate: "",
-    gateway: "here",
-    bounds: { ...QUOTAS, loopMessages: 20, loopWindowMs: 60_000, loopCooldownMs: 60_000 },
     now: bench.now,
   });
+  const admitted = await store.writer.execute(admitDelivery, draft);
   if (admitted.kind === "refused") throw new Error(admitted.reason);
   return admitted.delivery.deliveryId;
 }
