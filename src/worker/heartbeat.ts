@@ -8,7 +8,7 @@ import { NO_USAGE, type UsageTotals } from "./usageTally.js";
 export interface Heartbeat {
   /** Sets the interval, milliseconds, and starts to measure the loop's delay. */
   start(intervalMs: number): void;
-  /** Takes in what the turn has used so far, and sends a heartbeat with it at once: a worker may be gone before the next one. */
+  /** Takes in what the turn has used so far, and sends a heartbeat with it at once, between the others: the worker may be gone before the next one. */
   tell(usage: UsageTotals): void;
   /** Sends none for so many milliseconds, so that an owner's watch can be tried. */
   mute(ms: number): void;
@@ -27,7 +27,7 @@ export function createHeartbeat(session: Pick<AttachSession, "sendUrgent">, cloc
   let mutedUntil = 0;
   let used = NO_USAGE;
   let stopped = false;
-  const beat = (): void => {
+  const send = (): void => {
     if (clock.monotonic() >= mutedUntil) {
       const delayMs = delays === undefined || delays.max === 0 ? 0 : delays.max / 1e6 - DELAY_RESOLUTION_MS;
       delays?.reset();
@@ -40,6 +40,9 @@ export function createHeartbeat(session: Pick<AttachSession, "sendUrgent">, cloc
         },
       });
     }
+  };
+  const beat = (): void => {
+    send();
     arm();
   };
   const arm = (): void => {
@@ -56,7 +59,7 @@ export function createHeartbeat(session: Pick<AttachSession, "sendUrgent">, cloc
     },
     tell(usage) {
       used = usage;
-      if (!stopped) beat();
+      if (!stopped) send();
     },
     mute(ms) {
       mutedUntil = clock.monotonic() + ms;

@@ -28,8 +28,8 @@ import { exitError, lossError, saysNothing, workerError } from "./lossError.js";
 import { leftBadly } from "./leftBadly.js";
 import { lossOutcome } from "./lossOutcome.js";
 import { OpenTools } from "./openTools.js";
-import { overMemory } from "./overMemory.js";
 import { PhaseTimes } from "./phaseTimes.js";
+import { GroupLooks } from "./groupLooks.js";
 import { HeardUsage } from "./heardUsage.js";
 import { type LatchedStop, latchStop } from "./latchStop.js";
 import { releaseTurn } from "./releaseTurn.js";
@@ -77,6 +77,7 @@ export class TurnRun {
   readonly #seat: WorkerSeat;
   readonly #force: WorkerForce;
   readonly #trace: TurnTrace;
+  readonly #looks: GroupLooks;
   readonly #tools = new OpenTools();
   readonly #over = createDeferred<void>();
   readonly #stopped = createDeferred<void>();
@@ -97,6 +98,7 @@ export class TurnRun {
     this.fence = { executionId, epoch: parts.store.epoch, generation: claimed.generation };
     this.#trace = new TurnTrace(parts, executionId, claimed);
     this.#slot = slot;
+    this.#looks = new GroupLooks(parts.clock, parts.budgets.heartbeatIntervalMs / 2, claimed);
     this.#log = parts.log.child({ execution: executionId, agent: claimed.agent });
     this.#force = new WorkerForce(this, this.#log);
     this.#seat = new WorkerSeat({ parts, program, claimed, log: this.#log, turn: this.#seatTurn() });
@@ -263,8 +265,7 @@ export class TurnRun {
         return;
       case "heartbeat":
         this.usage.hear(frame.value.usage);
-        this.launch?.group.note();
-        if (overMemory(this.claimed, this.launch)) this.stop(StopCause.STOP_CAUSE_MEMORY);
+        if (this.#looks.look(this.launch)) this.stop(StopCause.STOP_CAUSE_MEMORY);
         return;
       case "hello":
       case "dryRunDone":
