@@ -1,11 +1,13 @@
 import type { ConnectionInjector } from "@grpc/grpc-js";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
+import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
 import type { ConnectionOrigin, ConnectionTable } from "./connection.js";
 import { peerCredentials } from "./peerCredentials.js";
 import { RpcError } from "./rpcError.js";
 import { checkSocketPath, clearStaleSocket, restrictSocket } from "./socketPath.js";
+import { createHandshakeGate, DEFAULT_HANDSHAKE_LIMITS, remoteOf } from "./tls/handshakeGate.js";
 import type { TlsTransport, Transport, UnixTransport } from "./transport.js";
 
 /** What {@link acceptConnections} needs. */
@@ -16,6 +18,7 @@ export interface AcceptOptions {
   /** Where they go to be served. */
   readonly injector: ConnectionInjector;
   readonly log: Logger;
+  readonly clock: Clock;
 }
 
 /** A bound address. */
@@ -44,10 +47,16 @@ export async function acceptConnections(options: AcceptOptions): Promise<Accepto
     restrictSocket(transport.path);
     return { address: `unix:${transport.path}`, port: undefined, stop: () => stopServer(server) };
   }
-  const server = transport.kind === "tcp" ? tcpServer(options) : tlsServer(options, transport);
+  const { server, stop } = transport.kind === "tcp" ? tcpServer(options) : tlsServer(options, transport);
   const port = await listen(server, options);
   const host = transport.host.includes(":") ? `[${transport.host}]` : transport.host;
-  return { address: `${host}:${String(port)}`, port, stop: () => stopServer(server) };
+  return { address: `${host}:${String(port)}`, port, stop };
+}
+
+/** A server that does not listen yet, and what {@link Acceptor.stop} does with it. */
+interface Door {
+  readonly server: Server;
+  readonly stop: () => Promise<void>;
 }
 
 function acceptUnix(options: AcceptOptions, transport: UnixTransport, socket: Socket): void {
@@ -64,29 +73,42 @@ function acceptUnix(options: AcceptOptions, transport: UnixTransport, socket: So
   admit(options, socket, peer === undefined ? { remote: "unix" } : { remote: "unix", peer });
 }
 
-function tcpServer(options: AcceptOptions): Server {
-  return createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+function tcpServer(options: AcceptOptions): Door {
+  const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
     admit(options, socket, { remote: remoteOf(socket) });
   });
+  return { server, stop: () => stopServer(server) };
 }
 
-function tlsServer(options: AcceptOptions, transport: TlsTransport): Server {
-  const server = createTlsServer({ noDelay: true, ...transport.tlsOptions }, (socket) => {
+function tlsServer(options: AcceptOptions, transport: TlsTransport): Door {
+  const { log, clock } = options;
+  // It never listens: it is given sockets when their turn has come.
+  const tls = createTlsServer(transport.tlsOptions, (socket) => {
     const remote = remoteOf(socket);
     const identity = socket.alpnProtocol === "h2" ? transport.authorize(socket) : undefined;
     if (identity === undefined) {
-      options.log.warn({ remote, alpn: socket.alpnProtocol }, "connection refused");
+      log.warn({ remote, alpn: socket.alpnProtocol }, "connection refused");
       ignoreErrors(socket);
       socket.destroy();
-      return;
-    }
-    admit(options, socket, identity === "anonymous" ? { remote } : { remote, identity });
+    } else admit(options, socket, identity === "anonymous" ? { remote } : { remote, identity });
+    gate.over(remote);
   });
-  server.on("tlsClientError", (error, socket) => {
-    options.log.info({ remote: remoteOf(socket), err: error }, "TLS handshake failed");
+  tls.on("tlsClientError", (error, socket) => {
+    log.info({ remote: remoteOf(socket), err: error }, "TLS handshake failed");
   });
-  transport.onServer?.(server);
-  return server;
+  transport.onServer?.(tls);
+  const limits = { ...DEFAULT_HANDSHAKE_LIMITS, ...transport.handshakes };
+  const gate = createHandshakeGate({ clock, log, limits, start: (socket) => tls.emit("connection", socket) });
+  const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+    gate.arrive(socket);
+  });
+  return {
+    server,
+    stop() {
+      gate.close();
+      return stopServer(server);
+    },
+  };
 }
 
 function admit({ connections, injector, log }: AcceptOptions, socket: Socket, origin: ConnectionOrigin): void {
@@ -102,10 +124,6 @@ function admit({ connections, injector, log }: AcceptOptions, socket: Socket, or
 function ignoreErrors(socket: Socket): void {
   // A broken socket closes, and that is what everything here waits for.
   socket.on("error", () => undefined);
-}
-
-function remoteOf(socket: Socket): string {
-  return `${socket.remoteAddress ?? "unknown"}:${String(socket.remotePort ?? 0)}`;
 }
 
 function listen(server: Server, { transport, log }: AcceptOptions): Promise<number | undefined> {

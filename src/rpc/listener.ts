@@ -102,7 +102,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   // TLS, where there is any, has ended before a connection gets here.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   if (transport.kind === "tls") widenReceiveWindow(server, LIMITS.receiveWindowBytes);
-  const acceptor = await acceptConnections({ transport, connections, injector, log });
+  const acceptor = await acceptConnections({ transport, connections, injector, log, clock });
   log.info({ address: acceptor.address }, "listening");
 
   let ended: Promise<void> | undefined;

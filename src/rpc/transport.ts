@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { Server as TlsServer, TLSSocket, TlsOptions } from "node:tls";
 import type { PeerCredentials } from "./peerCredentials.js";
 import type { PeerIdentity } from "./peerIdentity.js";
+import type { HandshakeLimits } from "./tls/handshakeGate.js";
 
 /** A Unix socket, with mode 0600. */
 export interface UnixTransport {
@@ -36,7 +37,9 @@ export interface TlsTransport {
    * client that presented nothing.
    */
   readonly authorize: (socket: TLSSocket) => PeerIdentity | "anonymous" | undefined;
-  /** Is given the server before it listens, for example to keep its certificate fresh. */
+  /** Replaces single ones of the listener's limits on handshakes. */
+  readonly handshakes?: Partial<HandshakeLimits>;
+  /** Is given the server before it has connections, for example to keep its certificate fresh. */
   readonly onServer?: (server: TlsServer) => void;
 }
 

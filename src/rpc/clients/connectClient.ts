@@ -3,6 +3,7 @@ import { systemClock, type Clock } from "../../base/clock.js";
 import { channelOptions, type ChannelSettings } from "../channelOptions.js";
 import { RpcError } from "../rpcError.js";
 import { checkSocketPath } from "../socketPath.js";
+import type { PinnedCredentials } from "../tls/pinnedCredentials.js";
 import { cancellation } from "./callOptions.js";
 
 /** Time for a connection to become ready, milliseconds. A stopped process accepts connections but never answers. */
@@ -12,7 +13,7 @@ export const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 export interface ClientSettings extends ChannelSettings {
   /** `unix:<path>` or `<host>:<port>`. */
   readonly address: string;
-  /** Default: no TLS. */
+  /** Default: no TLS. Pinned ones go with one client, where that has a connection of its own: closing it ends them. */
   readonly credentials?: ChannelCredentials;
 }
 
@@ -34,7 +35,20 @@ export interface ConnectSettings extends ClientSettings {
  */
 export function createClient({ address, credentials: given, ...settings }: ClientSettings): Client {
   if (address.startsWith("unix:")) checkSocketPath(address.slice("unix:".length).replace(/^\/\/(?=\/)/, ""));
-  return new Client(address, given ?? credentials.createInsecure(), channelOptions(settings));
+  const client = new Client(address, given ?? credentials.createInsecure(), channelOptions(settings));
+  if (settings.ownConnection === true && isPinned(given)) {
+    const close = client.close.bind(client);
+    client.close = () => {
+      close();
+      given.abandon();
+    };
+  }
+  return client;
+}
+
+/** Told by what it can do, so that who has no TLS does not load it. */
+function isPinned(given: ChannelCredentials | undefined): given is PinnedCredentials {
+  return given !== undefined && "abandon" in given;
 }
 
 /**

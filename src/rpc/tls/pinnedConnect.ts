@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import { connect } from "node:tls";
-import type { TLSSocket } from "node:tls";
+import { connect, createSecureContext } from "node:tls";
+import type { SecureContext, TLSSocket } from "node:tls";
 import { LEAF_DNS_NAME } from "./leafCertificate.js";
-import type { LeafSource } from "./leafCertificate.js";
+import type { Leaf, LeafSource } from "./leafCertificate.js";
 import { PeerPinError } from "./peerPinError.js";
 import { verifyPeer } from "./peerVerifier.js";
 import type { PeerVerdict } from "./peerVerifier.js";
@@ -42,11 +42,9 @@ export function connectPinned(socket: Socket, options: PinnedConnectOptions): Pr
     const leaf = options.leaves?.currentLeaf();
     const tlsSocket = connect({
       socket,
-      ...(leaf === undefined ? {} : { key: leaf.privateKeyPem, cert: leaf.chainPem }),
-      ca: [],
+      secureContext: contextOf(leaf),
       // The chain ends in a key we may not have seen before; the check below replaces the built-in one.
       rejectUnauthorized: false,
-      minVersion: "TLSv1.3",
       ALPNProtocols: ["h2"],
       // A fixed name: the host's is not checked, and an IP address is not allowed here.
       servername: LEAF_DNS_NAME,
@@ -80,6 +78,20 @@ export function connectPinned(socket: Socket, options: PinnedConnectOptions): Pr
       }
     });
   });
+}
+
+const contexts = new WeakMap<Leaf, SecureContext>();
+let anonymous: SecureContext | undefined;
+
+/** Parses each leaf once: it takes as long as all the rest of a handshake. Nothing of one connection is kept for the next in it. */
+function contextOf(leaf: Leaf | undefined): SecureContext {
+  if (leaf === undefined) return (anonymous ??= createSecureContext({ ca: [], minVersion: "TLSv1.3" }));
+  let context = contexts.get(leaf);
+  if (context === undefined) {
+    context = createSecureContext({ key: leaf.privateKeyPem, cert: leaf.chainPem, ca: [], minVersion: "TLSv1.3" });
+    contexts.set(leaf, context);
+  }
+  return context;
 }
 
 function judgeServer(socket: TLSSocket, options: PinnedConnectOptions): PeerVerdict {

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { CallCredentials, ChannelCredentials } from "@grpc/grpc-js";
 import { connectPinned } from "./pinnedConnect.js";
 import type { PinnedConnectOptions } from "./pinnedConnect.js";
@@ -17,11 +18,22 @@ type SecureConnector = ReturnType<CreateSecureConnector>;
  */
 export class PinnedCredentials extends ChannelCredentials {
   readonly #options: PinnedConnectOptions;
+  readonly #connecting = new Set<Socket>();
+  #abandoned = false;
 
   /** @param options what to present, what to expect, and who is told */
   constructor(options: PinnedConnectOptions) {
     super();
     this.#options = options;
+  }
+
+  /**
+   * Ends the handshakes that are under way, and lets no other begin: for the one client that had these credentials, when it is closed.
+   * grpc-js would finish them, and the server do its part of the work for nobody.
+   */
+  abandon(): void {
+    this.#abandoned = true;
+    for (const socket of this.#connecting) socket.destroy();
   }
 
   /** Lets grpc-js send call credentials; the connector fulfils it or fails. */
@@ -39,7 +51,7 @@ export class PinnedCredentials extends ChannelCredentials {
     ...[, , callCredentials = CallCredentials.createEmpty()]: Parameters<CreateSecureConnector>
   ): SecureConnector {
     return {
-      connect: async (socket) => ({ socket: await connectPinned(socket, this.#options), secure: true }),
+      connect: async (socket) => ({ socket: await this.#connect(socket), secure: true }),
       // Before the TCP connection is made: nobody listens to its socket until the handshake begins.
       waitForReady: async () => {
         await this.#options.leaves?.refresh();
@@ -47,6 +59,16 @@ export class PinnedCredentials extends ChannelCredentials {
       getCallCredentials: () => callCredentials,
       destroy: () => undefined,
     };
+  }
+
+  async #connect(socket: Socket): Promise<Socket> {
+    if (this.#abandoned) throw new Error("the client was closed");
+    this.#connecting.add(socket);
+    try {
+      return await connectPinned(socket, this.#options);
+    } finally {
+      this.#connecting.delete(socket);
+    }
   }
 }
 
