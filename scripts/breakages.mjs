@@ -1,12 +1,25 @@
-// Breaks a rule on purpose, one at a time, in a copy of the tree, and expects the named test to turn red.
+// Breaks a rule on purpose, one at a time, in a copy of the tree, and expects the named test to turn red. Two copies, so that two
+// tests run beside one another.
 // Usage: npm run breakages [-- NAME ...]
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { breakages } from "../test/breakages/breakages.mjs";
 import { root } from "./lib/paths.mjs";
 import { run } from "./lib/run.mjs";
 
+/** Copies of the tree; most of the time of a test that starts processes is waiting. */
+const COPIES = 2;
 const COPIED = [
   "src",
   "test",
@@ -18,37 +31,73 @@ const COPIED = [
   "README.md",
   "docs",
 ];
+/** What a build leaves: the files, and by which sources they were made. */
+const BUILT = ["dist", ".tools"];
+/** What tools keep among the packages for the checkout that they ran in. */
+const CACHES = /^\.(cache|vite|experimental)/;
 
 const wanted = process.argv.slice(2);
 const chosen = wanted.length === 0 ? breakages : breakages.filter(({ name }) => wanted.includes(name));
 if (chosen.length === 0) throw new Error(`no breakage is called ${wanted.join(" or ")}`);
 
-const copy = mkdtempSync(join(tmpdir(), "talaria-breakages-"));
+/** @param {import("../test/breakages/breakages.mjs").Breakage} breakage @returns {boolean} whether its test starts processes */
+const needsBuild = ({ test }) => test.startsWith("test/");
+
+const folder = mkdtempSync(join(tmpdir(), "talaria-breakages-"));
+const built = join(folder, "built");
 try {
-  for (const name of COPIED) {
-    if (existsSync(join(root, name))) cpSync(join(root, name), join(copy, name), { recursive: true });
+  const [first = "", ...others] = Array.from({ length: Math.min(COPIES, chosen.length) }, (_, index) =>
+    join(folder, String(index)),
+  );
+  copyTree(first);
+  if (chosen.some(needsBuild)) {
+    const { code, output } = await run(process.execPath, [join(first, "scripts", "build.mjs")], { cwd: first });
+    if (code !== 0) throw new Error(`the copy does not build:\n${output}`);
+    for (const name of BUILT) cpSync(join(first, name), join(built, name), { recursive: true });
   }
-  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  for (const other of others) cpSync(first, other, { recursive: true, verbatimSymlinks: true });
+  // The longest first.
+  const queue = [...chosen].sort((a, b) => Number(needsBuild(b)) - Number(needsBuild(a)));
   let survived = 0;
-  for (const breakage of chosen) {
-    const began = performance.now();
-    const verdict = await attempt(breakage);
-    if (verdict !== "caught") survived += 1;
-    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-    console.log(`${verdict === "caught" ? "caught  " : "SURVIVED"} ${breakage.name} (${seconds} s): ${breakage.rule}`);
-    if (verdict !== "caught") console.log(verdict);
-  }
+  await Promise.all(
+    [first, ...others].map(async (copy) => {
+      for (let breakage = queue.shift(); breakage !== undefined; breakage = queue.shift()) {
+        const began = performance.now();
+        const verdict = await attempt(copy, breakage);
+        if (verdict !== "caught") survived += 1;
+        const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+        const word = verdict === "caught" ? "caught  " : "SURVIVED";
+        console.log(`${word} ${breakage.name} (${seconds} s): ${breakage.rule}`);
+        if (verdict !== "caught") console.log(verdict);
+      }
+    }),
+  );
   console.log(`${chosen.length - survived} passed, ${survived} failed`);
   process.exitCode = survived === 0 ? 0 : 1;
 } finally {
-  rmSync(copy, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** @param {string} copy absolute path of the folder that is made */
+function copyTree(copy) {
+  for (const name of COPIED) {
+    if (existsSync(join(root, name))) cpSync(join(root, name), join(copy, name), { recursive: true });
+  }
+  // Each package by itself: what the tools keep beside them is the copy's own.
+  const packages = join(copy, "node_modules");
+  mkdirSync(packages);
+  for (const name of readdirSync(join(root, "node_modules"))) {
+    if (!CACHES.test(name)) symlinkSync(join(root, "node_modules", name), join(packages, name));
+  }
 }
 
 /**
+ * @param {string} copy
  * @param {import("../test/breakages/breakages.mjs").Breakage} breakage
  * @returns {Promise<string>} "caught", or what went wrong
  */
-async function attempt({ file, find, replace, test, title }) {
+async function attempt(copy, breakage) {
+  const { file, find, replace, test, title } = breakage;
   const path = join(copy, file);
   const whole = readFileSync(path, "utf8");
   const places = whole.split(find).length - 1;
@@ -62,7 +111,8 @@ async function attempt({ file, find, replace, test, title }) {
   try {
     const { output } = await run(
       join(copy, "node_modules", ".bin", "vitest"),
-      ["run", test, "-t", title, "--reporter=json", `--outputFile=${report}`],
+      // The modules that are as they were need not be made again.
+      ["run", test, "-t", title, "--experimental.fsModuleCache", "--reporter=json", `--outputFile=${report}`],
       { cwd: copy },
     );
     if (!existsSync(report)) return `  the tests did not run:\n${output.slice(-2_000)}`;
@@ -71,5 +121,11 @@ async function attempt({ file, find, replace, test, title }) {
     return numPassedTests > 0 ? `  ${test} stayed green` : `  no test of ${test} is called like ${title}`;
   } finally {
     writeFileSync(path, whole);
+    if (needsBuild(breakage)) {
+      for (const name of BUILT) {
+        rmSync(join(copy, name), { recursive: true, force: true });
+        cpSync(join(built, name), join(copy, name), { recursive: true });
+      }
+    }
   }
 }
