@@ -189,13 +189,18 @@ export async function build(settings = {}) {
   if (esbuild === undefined) return "no tools";
   const present = targets.filter(({ entry }) => entry === COMMANDS || existsSync(join(root, entry)));
   const modules = new Set();
-  const before = new BuiltBefore(root, settings.clean !== true && settings.into === undefined);
-  /** What a target is made of and gives; `contents` is empty where the files of the last build stand. */
+  const into = settings.into ?? root;
+  const before = new BuiltBefore(root, settings.clean !== true);
+  /** What a target is made of and gives; `contents` is empty where the files of the last build stand where they belong. */
   const run = async (target, script, looks = false) => {
     const { absWorkingDir: _, ...chosen } = options(target, script, modules);
     const key = before.key([chosen, looks, target.entry === COMMANDS ? [...modules].sort() : []]);
     const known = before.find(key);
-    if (known !== undefined) return { target, made: known, contents: new Map() };
+    if (known !== undefined) {
+      const files = into === root ? [] : Object.keys(known.outputs);
+      const contents = new Map(files.map((path) => [path, readFileSync(join(root, path))]));
+      return { target, made: known, contents };
+    }
     const found = new Set();
     const { outputFiles = [], metafile } = await esbuild.build(options(target, script, looks ? found : modules));
     const contents = new Map(looks ? [] : outputFiles.map(({ path, contents }) => [relative(root, path), contents]));
@@ -217,7 +222,6 @@ export async function build(settings = {}) {
   // The entry comes after the script that it names.
   const results = [...scripts, ...rest];
 
-  const into = settings.into ?? root;
   const made = new Set();
   const put = (path, content, mode) => {
     place(path, content, mode);
@@ -240,7 +244,7 @@ export async function build(settings = {}) {
     const ageMs = Date.now() - statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     if (settings.clean === true || ageMs > staleAfterMs) rmSync(path, { force: true });
   }
-  if (settings.into === undefined) before.save();
+  if (into === root) before.save();
   return {
     built: present.map((target) => target.entry),
     missing: targets.filter((target) => !present.includes(target)).map((target) => target.entry),
