@@ -4,19 +4,19 @@ export interface DeliveryHub {
   notify(deliveryIds: readonly string[]): void;
   /** Calls `run` when a delivery changes. @returns what takes the request back. */
   onDelivery(deliveryId: string, run: () => void): () => void;
-  /** Calls `run` when any delivery changes. @returns what takes the request back. */
-  onAny(run: () => void): () => void;
+  /** Calls `run` with their ids when any deliveries change. @returns what takes the request back. */
+  onAny(run: (deliveryIds: readonly string[]) => void): () => void;
 }
 
 /** Makes a hub without watchers. */
 export function createDeliveryHub(): DeliveryHub {
   const byDelivery = new Map<string, Set<() => void>>();
-  const any = new Set<() => void>();
+  const any = new Set<(deliveryIds: readonly string[]) => void>();
   return {
     notify(deliveryIds) {
       if (deliveryIds.length === 0) return;
       for (const id of new Set(deliveryIds)) for (const run of [...(byDelivery.get(id) ?? [])]) run();
-      for (const run of [...any]) run();
+      for (const run of [...any]) run(deliveryIds);
     },
     onDelivery(deliveryId, run) {
       const once = (): void => {
@@ -30,8 +30,8 @@ export function createDeliveryHub(): DeliveryHub {
       };
     },
     onAny(run) {
-      const once = (): void => {
-        run();
+      const once = (deliveryIds: readonly string[]): void => {
+        run(deliveryIds);
       };
       any.add(once);
       return () => void any.delete(once);

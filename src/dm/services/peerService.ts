@@ -6,7 +6,7 @@ import type { Tracer } from "../../rpc/tracing/tracer.js";
 import type { PeerPrincipal, Principal } from "../../rpc/principal.js";
 import { invalidField, reasonError } from "../../rpc/rpcError.js";
 import { cancelDelivery } from "../../store/deliveries/cancelDelivery.js";
-import { lanePosition, readDeliveryByKey } from "../../store/deliveries/readDelivery.js";
+import { lanePosition, readDelivery, readDeliveryByKey } from "../../store/deliveries/readDelivery.js";
 import type { StoredDelivery } from "../../store/deliveries/storedDelivery.js";
 import type { Store } from "../../store/store.js";
 import { rosterFingerprint, rosterOf } from "../addresses/roster.js";
@@ -23,6 +23,7 @@ import type { AgentDirectory } from "../ports/directory.js";
 import { toReceipt } from "../wire/receiptWire.js";
 import { BATCH_ITEMS, deliverBatch, toAcceptance } from "./deliverBatch.js";
 import { messageOfEnvelope } from "./envelopeOrigin.js";
+import { createReceiptChanges } from "./receiptChanges.js";
 import { watchReceipts } from "./watchReceipts.js";
 
 /** What the peer-facing service needs. */
@@ -40,6 +41,7 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
   const { door, store, hub, clock, identity, budgets } = options;
   const info = () => gatewayInfo(identity, budgets, clock.now());
   const attempts = createPairAttempts(clock);
+  const receipts = createReceiptChanges(hub, (id) => readDelivery(store.reader, id)?.principalScope);
   return implementService(PeerServiceService, {
     deliverDm: defineUnary({
       async handle(request, { principal, joinTrace }) {
@@ -71,7 +73,7 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
         const scope = scopeOf(peerOf(principal));
         checkCaller(caller);
         const after = Number(cursor?.sequence ?? 0n);
-        return watchReceipts({ reader: store.reader, hub, scope, info: info(), after, signal, draining });
+        return watchReceipts({ reader: store.reader, receipts, scope, info: info(), after, signal, draining });
       },
     }),
     cancelDm: defineUnary({

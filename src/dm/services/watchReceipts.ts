@@ -5,8 +5,8 @@ import { receiptsAfter } from "../../store/deliveries/receiptsAfter.js";
 import type { Queryable } from "../../store/sql.js";
 import { drainingRefusal } from "../admission/drainingRefusal.js";
 import { createChangeSignal } from "../changeSignal.js";
-import type { DeliveryHub } from "../deliveryHub.js";
 import { toReceipt } from "../wire/receiptWire.js";
+import type { ReceiptChanges } from "./receiptChanges.js";
 
 /** Receipts of one step: with replies of 18,000 code points each, a step stays under the message limit. */
 const RECEIPTS_PER_STEP = 32;
@@ -14,7 +14,7 @@ const RECEIPTS_PER_STEP = 32;
 /** What a watch of receipts needs. */
 export interface WatchReceiptsOptions {
   readonly reader: Queryable;
-  readonly hub: DeliveryHub;
+  readonly receipts: ReceiptChanges;
   /** Principal scope of the peer that watches. */
   readonly scope: string;
   /** Who answers. */
@@ -29,12 +29,12 @@ export interface WatchReceiptsOptions {
 
 /** This gateway's info, then the receipts after a place, then each change. Places outlive restarts, so their epoch is 0. */
 export async function* watchReceipts(options: WatchReceiptsOptions): AsyncGenerator<WatchReceiptsResponse> {
-  const { reader, hub, scope, info, signal, draining } = options;
+  const { reader, scope, info, signal, draining } = options;
   const changes = createChangeSignal();
   const raise = (): void => {
     changes.raise();
   };
-  const stop = hub.onAny(raise);
+  const stop = options.receipts.onScope(scope, raise);
   signal.addEventListener("abort", raise, { once: true });
   draining.addEventListener("abort", raise, { once: true });
   try {
