@@ -5,7 +5,7 @@ import { show, waitFor } from "./waitFor.js";
 
 /** A span as it came over OTLP. */
 export interface CollectedSpan {
-  /** The resource's `talaria.gateway`. */
+  /** The resource's `talaria.gateway`; of what is no gateway, its `service.name`. */
   readonly gateway: string;
   readonly name: string;
   readonly traceId: string;
@@ -109,7 +109,8 @@ export async function startCollector(): Promise<Collector> {
 
 function spansOf({ resourceSpans }: OtlpRequest): CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
-    const gateway = String(attributesOf(resource.attributes)["talaria.gateway"]);
+    const about = attributesOf(resource.attributes);
+    const gateway = String(about["talaria.gateway"] ?? about["service.name"]);
     return scopeSpans.flatMap((scope) =>
       scope.spans.map((span) => ({
         gateway,

@@ -46,7 +46,10 @@ async function running(context: CommandContext, elsewhere: boolean): Promise<Gat
   try {
     return await context.gateway();
   } catch (caught) {
-    if (elsewhere || !(caught instanceof CliError) || caught.reason !== "UNAVAILABLE") throw caught;
+    if (elsewhere) throw caught;
+    // A home is saved by its files also where its configuration is wrong, which may have to be mended from the backup.
+    if (!(caught instanceof ConfigError) && !(caught instanceof CliError && caught.reason === "UNAVAILABLE"))
+      throw caught;
     return undefined;
   }
 }

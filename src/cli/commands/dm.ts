@@ -14,6 +14,7 @@ import type { GatewayClient } from "../gatewayClient.js";
 import { failureText } from "../render/failureText.js";
 import { localTime, shortName } from "../render/names.js";
 import { table } from "../render/table.js";
+import { inTrace } from "../tracing/inTrace.js";
 
 /** A message as typed. */
 export interface DmSendOptions {
@@ -26,8 +27,11 @@ export interface DmSendOptions {
 }
 
 /** Sends a message; with `wait`, prints the reply. @throws CliError where the delivery ends without one. */
-export async function dmSend(context: CommandContext, options: DmSendOptions): Promise<void> {
-  const gateway = await context.gateway();
+export function dmSend(context: CommandContext, options: DmSendOptions): Promise<void> {
+  return inTrace(context, "talaria dm send", (gateway) => send(context, gateway, options));
+}
+
+async function send(context: CommandContext, gateway: GatewayClient, options: DmSendOptions): Promise<void> {
   const { delivery } = await gateway.call(DirectMessageServiceService.sendDirectMessage, {
     requestId: options.requestId ?? context.newRequestId(),
     target: options.target,

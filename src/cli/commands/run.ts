@@ -17,6 +17,7 @@ import { turnFailure } from "../run/turnFailure.js";
 import { createTurnStopper, type TurnStopper } from "../run/turnStopper.js";
 import { uploadAttachments } from "../run/uploadAttachments.js";
 import { writeUsageFile } from "../run/usageFile.js";
+import { inTrace } from "../tracing/inTrace.js";
 
 /** A turn as typed. */
 export interface RunOptions extends PolicyOptions {
@@ -38,8 +39,15 @@ export interface RunOptions extends PolicyOptions {
  * @returns the exit code of a turn that was stopped
  * @throws CliError where the turn ends otherwise than completed
  */
-export async function run(context: CommandContext, options: RunOptions): Promise<number | undefined> {
-  const gateway = await context.gateway();
+export function run(context: CommandContext, options: RunOptions): Promise<number | undefined> {
+  return inTrace(context, "talaria run", (gateway) => runTurn(context, gateway, options));
+}
+
+async function runTurn(
+  context: CommandContext,
+  gateway: GatewayClient,
+  options: RunOptions,
+): Promise<number | undefined> {
   const { terminal } = context;
   const attended = terminal.canAsk && !context.json;
   const live = terminal.outIsTerminal && !context.json;

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from "prom-client";
 
-import type { SpanCounts } from "../tracing/spanCounts.js";
+import type { SpanCounts } from "../../rpc/tracing/spanCounts.js";
 
 /**
  * Registers what becomes of the spans of traces, so that spans that are lost are seen.

@@ -5,7 +5,7 @@ import { FakeClock } from "../../base/testing/fakeClock.js";
 import { seededRandom } from "../../base/testing/seededRandom.js";
 import { createLogger } from "../../base/logger.js";
 import { openTracing, type OpenTracingOptions } from "./openTracing.js";
-import type { SpanExportOptions } from "./spanExport.js";
+import type { SpanExportOptions } from "../../rpc/tracing/spanExport.js";
 
 const OPTIONS: OpenTracingOptions = {
   config: { name: "north", tracing: { endpoint: "http://user:pass@collector:4318/v1/traces", sampleRatio: 1 } },

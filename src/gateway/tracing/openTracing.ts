@@ -6,11 +6,12 @@ import type { Logger } from "../../base/logger.js";
 import type { Random } from "../../base/random.js";
 import { VERSION } from "../../base/version.js";
 import { within } from "../../base/within.js";
+import { isNotInstalled } from "../../rpc/tracing/isNotInstalled.js";
 import { passingTracer } from "../../rpc/tracing/passingTracer.js";
 import { recordingTracer } from "../../rpc/tracing/recordingTracer.js";
+import type { SpanCounts } from "../../rpc/tracing/spanCounts.js";
+import type { SpanExport, SpanExportOptions } from "../../rpc/tracing/spanExport.js";
 import type { Tracer } from "../../rpc/tracing/tracer.js";
-import type { SpanCounts } from "./spanCounts.js";
-import type { SpanExport, SpanExportOptions } from "./spanExport.js";
 
 /** What {@link openTracing} needs. */
 export interface OpenTracingOptions {
@@ -46,8 +47,6 @@ const LAST_SPANS_MS = 3_000;
 /** Shortest time between two lines that say the collector does not take spans, milliseconds. */
 const SAY_EVERY_MS = 60_000;
 const MESSAGE_CODE_POINTS = 200;
-/** What Node says of a package that is not there: to `import` and to `require`. */
-const NOT_INSTALLED: readonly string[] = ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"];
 
 /**
  * Makes a gateway's tracer. OpenTelemetry's packages are loaded only where the configuration turns tracing on.
@@ -56,7 +55,7 @@ const NOT_INSTALLED: readonly string[] = ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FO
  */
 export async function openTracing(
   options: OpenTracingOptions,
-  load: LoadSpanExport = () => import("./spanExport.js"),
+  load: LoadSpanExport = () => import("../../rpc/tracing/spanExport.js"),
 ): Promise<Tracing> {
   const { config, random, clock, log, epoch } = options;
   const { name, tracing } = config;
@@ -99,7 +98,7 @@ async function loadExport(file: string, load: LoadSpanExport): Promise<SpanExpor
   try {
     return await load();
   } catch (error) {
-    if (!NOT_INSTALLED.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (!isNotInstalled(error)) throw error;
     const problem = "needs the packages of OpenTelemetry, which are not installed";
     const hint = "install talaria without --omit=optional, or remove the key";
     throw new ConfigError({ file, key: "tracing", problem, hint }, { cause: error });

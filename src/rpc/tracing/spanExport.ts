@@ -9,7 +9,7 @@ import {
   type SpanExporter,
 } from "@opentelemetry/sdk-trace";
 
-import type { SpanRecord } from "../../rpc/tracing/spanRecord.js";
+import type { SpanRecord } from "./spanRecord.js";
 import { CountedExporter } from "./countedExporter.js";
 import type { SpanCounts } from "./spanCounts.js";
 
@@ -21,6 +21,8 @@ export interface SpanExportOptions {
   readonly resource: Readonly<Record<string, string>>;
   /** Version of the program, for the spans' scope. */
   readonly version: string;
+  /** Time for one request to the collector with its repetitions, milliseconds; default {@link REQUEST_MS}. */
+  readonly requestMs?: number;
   /** Told of each batch that the collector did not take. */
   readonly onFailure: (error: Error | undefined) => void;
 }
@@ -57,8 +59,14 @@ const KINDS: Readonly<Record<SpanRecord["kind"], SpanKind>> = {
  * Opens a way to a collector through the OpenTelemetry SDK: its queue, its batches and its exporter. The SDK is handed each span whole,
  * once it is over, so nothing of it is alive while work is under way.
  */
-export function openSpanExport({ endpoint, resource, version, onFailure }: SpanExportOptions): SpanExport {
-  const exporter = new CountedExporter(new OTLPTraceExporter({ url: endpoint, timeoutMillis: REQUEST_MS }), onFailure);
+export function openSpanExport({
+  endpoint,
+  resource,
+  version,
+  requestMs = REQUEST_MS,
+  onFailure,
+}: SpanExportOptions): SpanExport {
+  const exporter = new CountedExporter(new OTLPTraceExporter({ url: endpoint, timeoutMillis: requestMs }), onFailure);
   return spanExportTo(exporter, { resource, version });
 }
 

@@ -2,7 +2,7 @@ import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import { InMemorySpanExporter } from "@opentelemetry/sdk-trace";
 import { expect, test } from "vitest";
 
-import type { SpanRecord } from "../../rpc/tracing/spanRecord.js";
+import type { SpanRecord } from "./spanRecord.js";
 import { CountedExporter } from "./countedExporter.js";
 import { spanExportTo } from "./spanExport.js";
 
