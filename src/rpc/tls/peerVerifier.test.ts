@@ -45,6 +45,20 @@ describe("verifyPeer", () => {
     expect(verify([leafDer, identityDer], NOW, [other.pin])).toEqual({ kind: "unknown", pin: identity.pin });
   });
 
+  it("asks for time and pins anew of a chain that it has seen, and takes no other for it", async () => {
+    const again = await ephemeralIdentity(NOW);
+    const chain = [derOf((await issueLeaf(again, NOW)).chainPem), derOf(again.certificatePem)];
+    for (let time = 0; time < 2; time++) {
+      expect(verify(chain, NOW, [again.pin])).toEqual({ kind: "known", pin: again.pin });
+      expect(verify(chain, NOW, [])).toEqual({ kind: "unknown", pin: again.pin });
+      expect(verify(chain, NOW + 365 * DAY, [again.pin])).toMatchObject({ problem: "expired" });
+      expect(verify([...chain].reverse(), NOW, [again.pin])).toMatchObject({ kind: "refused" });
+      expect(verify([leafDer, ...chain.slice(1)], NOW, [again.pin])).toMatchObject({
+        problem: "not_signed_by_identity",
+      });
+    }
+  });
+
   it("refuses an empty chain", () => {
     expect(verify([])).toMatchObject({ kind: "refused", problem: "no_certificate" });
   });

@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { pinOfKey } from "./pin.js";
 import type { Pin, PinLookup } from "./pin.js";
 
@@ -47,6 +47,21 @@ export interface PresentedPeer {
   readonly clockSkewMs?: number;
 }
 
+/** What the bytes of a chain prove, whenever and whomever they are shown to. */
+type ProvedChain = { readonly kind: "proved"; readonly pin: Pin; readonly validity: readonly Validity[] };
+
+type Refusal = Extract<PeerVerdict, { kind: "refused" }>;
+
+interface Validity {
+  readonly what: "leaf" | "identity";
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Chains kept of those that were proved last. */
+const KEPT = 8_192;
+const proved = new Map<string, ProvedChain>();
+
 /**
  * Judges the chain that a peer presented in a TLS handshake. The handshake proved that the peer holds the leaf's key;
  * this proves that the leaf is signed by the identity key, and names that key. Every check comes before the lookup: a
@@ -59,13 +74,37 @@ export function verifyPeer(presented: PresentedPeer): PeerVerdict {
   if (leafDer === undefined || identityDer === undefined || chain.length !== 2) {
     return refused("chain", `expected a leaf and its identity certificate, got a chain of ${chain.length}`);
   }
+  const found = rememberedChain(leafDer, identityDer);
+  if (found.kind === "refused") return found;
+  const { pin, validity } = found;
+  for (const one of validity) {
+    const verdict = outsideValidity(one, nowMs, clockSkewMs);
+    if (verdict !== undefined) return verdict;
+  }
+  return pins.has(pin) ? { kind: "known", pin } : { kind: "unknown", pin };
+}
 
-  let leaf: X509Certificate;
-  let identity: X509Certificate;
-  let pin: Pin;
+/**
+ * Peers come back with the chain that they came with, and its signatures take longer to check than a digest does. Only what depends on
+ * nothing but the bytes is remembered: that the peer holds the leaf's key is proved by each handshake, time and pins are asked each time.
+ */
+function rememberedChain(leafDer: Uint8Array, identityDer: Uint8Array): ProvedChain | Refusal {
+  const digest = createHash("sha256").update(String(leafDer.length)).update(":").update(leafDer).update(identityDer);
+  const name = digest.digest("base64");
+  const known = proved.get(name);
+  if (known !== undefined) return known;
+  const found = proveChain(leafDer, identityDer);
+  if (found.kind !== "proved") return found;
+  const [oldest] = proved.keys();
+  if (proved.size >= KEPT && oldest !== undefined) proved.delete(oldest);
+  proved.set(name, found);
+  return found;
+}
+
+function proveChain(leafDer: Uint8Array, identityDer: Uint8Array): ProvedChain | Refusal {
   try {
-    leaf = new X509Certificate(leafDer);
-    identity = new X509Certificate(identityDer);
+    const leaf = new X509Certificate(leafDer);
+    const identity = new X509Certificate(identityDer);
     const key = identity.publicKey;
     if (key.asymmetricKeyType !== "ec" || key.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
       return refused("key_type", `identity key of type ${key.asymmetricKeyType ?? "unknown"}`);
@@ -75,35 +114,24 @@ export function verifyPeer(presented: PresentedPeer): PeerVerdict {
     }
     if (leaf.ca) return refused("chain", "the leaf is a CA certificate");
     if (!leaf.verify(key)) return refused("not_signed_by_identity", "the leaf is not signed by the identity key");
-    pin = pinOfKey(key);
+    const validity = [
+      { what: "leaf", from: leaf.validFrom, to: leaf.validTo },
+      { what: "identity", from: identity.validFrom, to: identity.validTo },
+    ] as const;
+    return { kind: "proved", pin: pinOfKey(key), validity };
   } catch (error) {
     return refused("malformed", error instanceof Error ? error.message : "a certificate cannot be parsed");
   }
-
-  return (
-    outsideValidity("leaf", leaf, nowMs, clockSkewMs) ??
-    outsideValidity("identity", identity, nowMs, clockSkewMs) ??
-    (pins.has(pin) ? { kind: "known", pin } : { kind: "unknown", pin })
-  );
 }
 
-function outsideValidity(
-  what: string,
-  certificate: X509Certificate,
-  nowMs: number,
-  clockSkewMs: number,
-): PeerVerdict | undefined {
-  const fromMs = Date.parse(certificate.validFrom);
-  const toMs = Date.parse(certificate.validTo);
+function outsideValidity({ what, from, to }: Validity, nowMs: number, clockSkewMs: number): Refusal | undefined {
   // Written so that a date that does not parse (NaN) refuses.
-  if (!(nowMs >= fromMs - clockSkewMs)) {
-    return refused("not_yet_valid", `${what} certificate valid from ${certificate.validFrom}`);
-  }
-  if (!(nowMs <= toMs + clockSkewMs))
-    return refused("expired", `${what} certificate expired at ${certificate.validTo}`);
+  if (!(nowMs >= Date.parse(from) - clockSkewMs))
+    return refused("not_yet_valid", `${what} certificate valid from ${from}`);
+  if (!(nowMs <= Date.parse(to) + clockSkewMs)) return refused("expired", `${what} certificate expired at ${to}`);
   return undefined;
 }
 
-function refused(problem: ChainProblem, detail: string): PeerVerdict {
+function refused(problem: ChainProblem, detail: string): Refusal {
   return { kind: "refused", problem, detail };
 }
