@@ -29,11 +29,12 @@ import { OPEN_GATE, type TurnGate } from "./admission/turnGate.js";
 import { AttachmentFiles } from "./attachments/attachmentFiles.js";
 import { ownerService } from "./attach/ownerService.js";
 import type { RunTurn } from "./children/childDesk.js";
-import { readLaunchMark } from "./launch/launchMark.js";
+import { readMarks } from "./launch/launchMark.js";
 import { Launcher } from "./launch/launcher.js";
 import { LaunchTokens } from "./launch/launchTokens.js";
 import type { Spawner } from "./launch/spawner.js";
 import { systemSpawner } from "./launch/spawner.js";
+import { stayingProcesses } from "./launch/stayingProcesses.js";
 import { WorkerLog } from "./launch/workerLog.js";
 import { WorkerPool } from "./pool/workerPool.js";
 import { type WorkerProgram, workerSpec } from "./pool/workerSpec.js";
@@ -145,6 +146,7 @@ export function createOwner(options: OwnerOptions): Owner {
     secrets,
     workerLog,
     log,
+    staying: (sessionId) => stayingProcesses(store, sessionId),
     helloMs: budgets.helloMs,
   });
   const pool = new WorkerPool({
@@ -276,7 +278,7 @@ export function createOwner(options: OwnerOptions): Owner {
         store,
         clock,
         table,
-        markOf: readLaunchMark,
+        marksOf: readMarks,
         log,
         tracer,
         outboxesDir: paths.outboxesDir,

@@ -41,6 +41,8 @@ export const ENVIRONMENT_VARIABLES: Readonly<Record<string, string>> = {
   TALARIA_OWNER_SOCKET: "Set for workers: the path of the socket that they attach to.",
   _TALARIA_LAUNCH:
     "Set for workers and what they start: the launch that they belong to, by which the gateway finds them.",
+  _TALARIA_BACKGROUND:
+    "Set for background commands and what they start: the gateway does not end them with their turn. Whatever else is to stay is started with it.",
 };
 
 /** The page, in Markdown, out of the schemas and the budget table. @throws Error for a setting of which nothing is said. */

@@ -11,10 +11,12 @@ import { reasonError, RpcError } from "../../rpc/rpcError.js";
 import { endLaunch } from "../../store/turns/endLaunch.js";
 import { recordLaunch } from "../../store/turns/recordLaunch.js";
 import type { Writer } from "../../store/writer.js";
+import { endEscaped } from "./endEscaped.js";
+import type { StayingProcess } from "./findEscaped.js";
 import { killLaunched } from "./killLaunched.js";
 import type { Launch } from "./launch.js";
 import { createLaunch } from "./launch.js";
-import { LAUNCH_MARK, readLaunchMark } from "./launchMark.js";
+import { LAUNCH_MARK, readLaunchMark, readMarks } from "./launchMark.js";
 import type { LaunchTokens } from "./launchTokens.js";
 import { ProcessGroup } from "./processGroup.js";
 import type { SpawnedProcess, Spawner, SpawnRequest } from "./spawner.js";
@@ -37,6 +39,8 @@ export interface LauncherParts {
   readonly secrets: SecretRegistry;
   readonly workerLog: WorkerLog;
   readonly log: Logger;
+  /** The background processes of a session that are recorded. */
+  readonly staying: (sessionId: string) => readonly StayingProcess[];
   /** From launch to `hello`, milliseconds. */
   readonly helloMs: number;
 }
@@ -105,8 +109,9 @@ export class Launcher {
   /**
    * Kills whatever is left of a launch, waits until it is proved gone and closes its record.
    * @param told whether the worker was told why its turn is over; it then has a moment to read that and to leave.
+   * @param sessionId session whose turn it ran, whose background processes stay
    */
-  async end(launch: Launch, told = false): Promise<void> {
+  async end(launch: Launch, told = false, sessionId?: string): Promise<void> {
     const { tokens, writer, clock, table, log } = this.#parts;
     tokens.forget(launch);
     launch.fail(new RpcError("WORKER_EXITED"));
@@ -115,6 +120,12 @@ export class Launcher {
     const marked = { launchId: launch.id, leader: launch.process };
     const gone = await killLaunched(launch.group, marked, table, readLaunchMark);
     await launch.exited;
+    if (gone && this.#live.has(launch)) {
+      const staying = sessionId === undefined ? [] : this.#parts.staying(sessionId);
+      const others = new Set([...this.#live].filter((one) => one !== launch).map(({ group }) => group.id));
+      const search = { launch: marked, table, marksOf: readMarks, others, staying };
+      await endEscaped(search, launch.group.lastLook, { clock, log });
+    }
     if (!this.#live.delete(launch)) return;
     if (!gone) {
       // The record stays open: the next start looks again.

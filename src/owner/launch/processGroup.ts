@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import type { ProcessFacts, ProcessIdentity } from "../../base/processIdentity.js";
 import type { ProcessTable } from "../../base/processTable.js";
-import { groupMembers } from "../../base/processTable.js";
+import { isAlive } from "../../base/processTable.js";
 import type { SignalOutcome } from "../../base/signalProcess.js";
 import { signalGroup } from "../../base/signalProcess.js";
 
@@ -15,6 +15,7 @@ export class ProcessGroup {
   readonly #table: ProcessTable;
   readonly #clock: Clock;
   readonly #members = new Map<string, ProcessIdentity>();
+  #seen: readonly ProcessFacts[] = [];
 
   constructor(leader: ProcessIdentity, table: ProcessTable, clock: Clock) {
     this.#leader = leader;
@@ -25,6 +26,11 @@ export class ProcessGroup {
   /** The group's number. */
   get id(): number {
     return this.#leader.pid;
+  }
+
+  /** Everything that ran on the machine when the group was last looked at. */
+  get lastLook(): readonly ProcessFacts[] {
+    return this.#seen;
   }
 
   /** Notes who is in the group, while its leader or a noted member lives: its number cannot be anybody else's then. */
@@ -80,6 +86,7 @@ export class ProcessGroup {
   }
 
   #living(): readonly ProcessFacts[] {
-    return groupMembers(this.id, this.#table);
+    this.#seen = this.#table.list();
+    return this.#seen.filter((facts) => facts.processGroup === this.id && isAlive(facts));
   }
 }

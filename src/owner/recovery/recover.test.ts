@@ -87,7 +87,7 @@ async function recoverUntil(commits: number, told: string[] = []): Promise<strin
     store: { ...store, writer: dying },
     clock: systemClock,
     table: emptyTable,
-    markOf: () => undefined,
+    marksOf: () => undefined,
     log: silentLogger(),
     tracer: passingTracer(systemRandom),
     outboxesDir: home.paths.outboxesDir,

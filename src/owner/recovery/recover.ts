@@ -14,7 +14,7 @@ import type { ExecutionRow } from "../../store/turns/executionRow.js";
 import { loseExecution } from "../../store/turns/loseExecution.js";
 import { releaseSession } from "../../store/turns/releaseSession.js";
 import { requeueExecution } from "../../store/turns/requeueExecution.js";
-import type { ReadLaunchMark } from "../launch/launchMark.js";
+import type { ReadMarks } from "../launch/launchMark.js";
 import type { ExecutionPhase } from "../phase/executionPhase.js";
 import { judgeResult } from "../result/judgeResult.js";
 import { traceRecovered } from "../trace/recoveredTurn.js";
@@ -30,7 +30,7 @@ export interface RecoveryParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly table: ProcessTable;
-  readonly markOf: ReadLaunchMark;
+  readonly marksOf: ReadMarks;
   readonly log: Logger;
   /** Takes the spans of the turns that are settled. */
   readonly tracer: Tracer;
@@ -50,8 +50,9 @@ export interface RecoveryParts {
 export async function recover(parts: RecoveryParts): Promise<void> {
   const { store, log } = parts;
   const launches = abandonedLaunches(store.reader, store.epoch);
-  await Promise.all(launches.map((launch) => sweepLaunch(parts, launch)));
   const executions = abandonedExecutions(store.reader, store.epoch);
+  const sessions = new Map(executions.map((execution) => [execution.launch_id, execution.session_id]));
+  await Promise.all(launches.map((launch) => sweepLaunch(parts, launch, sessions.get(launch.launch_id))));
   for (const execution of executions) await settle(parts, execution);
   for (const inputId of untoldOutcomes(store.reader)) await tellUnknown(parts, parts.unknownOutcome, log, inputId);
   if (launches.length + executions.length > 0) {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
 
+import { BACKGROUND_MARK } from "../../base/backgroundMark.js";
 import { systemClock } from "../../base/clock.js";
 import { silentLogger } from "../../base/logger.js";
 import { isAlive, readProcess, systemProcessTable } from "../../base/processTable.js";
@@ -11,7 +12,7 @@ import type { Store } from "../../store/store.js";
 import type { tempHome } from "../../store/testing/tempHome.js";
 import { useStore } from "../../store/testing/useStore.js";
 import { recordLaunch } from "../../store/turns/recordLaunch.js";
-import { LAUNCH_MARK, readLaunchMark } from "../launch/launchMark.js";
+import { LAUNCH_MARK, readMarks } from "../launch/launchMark.js";
 import { recover } from "./recover.js";
 
 const MARK = "lau_left";
@@ -33,10 +34,20 @@ interface Orphan {
 }
 
 /** A group whose leader has ended and in which one process lives on, started with these variables. */
-async function orphan(mark: string): Promise<Orphan> {
-  const child: ChildProcess = spawn("/bin/sh", ["-c", "sleep 1000 >/dev/null & echo $!; read line"], {
+function orphan(mark: string): Promise<Orphan> {
+  return leave("sleep 1000 >/dev/null & echo $!", { [LAUNCH_MARK]: mark });
+}
+
+/** A launch whose leader has ended, and of which one process lives on in a session of its own. */
+function escapee(variables: Readonly<Record<string, string>>): Promise<Orphan> {
+  return leave(`setsid sh -c 'echo $$; exec sleep 1000 >/dev/null' &`, variables);
+}
+
+/** @param script starts a process and says its pid */
+async function leave(script: string, variables: Readonly<Record<string, string>>): Promise<Orphan> {
+  const child: ChildProcess = spawn("/bin/sh", ["-c", `${script}\nread line`], {
     detached: true,
-    env: { PATH: process.env["PATH"], [LAUNCH_MARK]: mark },
+    env: { PATH: process.env["PATH"], ...variables },
     stdio: ["pipe", "pipe", "ignore"],
   });
   const [line] = (await once(child.stdout?.setEncoding("utf8") ?? child, "data")) as [string];
@@ -68,7 +79,7 @@ async function restartAndRecover(): Promise<void> {
     store,
     clock: systemClock,
     table: systemProcessTable,
-    markOf: readLaunchMark,
+    marksOf: readMarks,
     log: silentLogger(),
     tracer: passingTracer(systemRandom),
     outboxesDir: home.paths.outboxesDir,
@@ -117,3 +128,25 @@ test.runIf(process.platform === "linux")(
     expect(launch()?.gone_at).toBeNull();
   },
 );
+
+test.runIf(process.platform === "linux")(
+  "what has left the group of a launch is ended by its mark, and the record is closed",
+  async () => {
+    const one = await escapee({ [LAUNCH_MARK]: MARK });
+    await record(one);
+    await restartAndRecover();
+    expect(isAlive(readProcess(one.survivor))).toBe(false);
+    expect(launch()?.gone_at).not.toBeNull();
+  },
+);
+
+test.runIf(process.platform === "linux").each([
+  ["another launch has started", { [LAUNCH_MARK]: "lau_other" }],
+  ["is meant to stay", { [LAUNCH_MARK]: MARK, [BACKGROUND_MARK]: "bg_1" }],
+])("what %s is left alone, and holds up no record", async (_name, variables) => {
+  const one = await escapee(variables);
+  await record(one);
+  await restartAndRecover();
+  expect(isAlive(readProcess(one.survivor))).toBe(true);
+  expect(launch()?.gone_at).not.toBeNull();
+});

@@ -57,7 +57,7 @@ export interface SeatParts {
   readonly parts: TurnParts;
   readonly program: WorkerProgram;
   /** The input that the worker is for. */
-  readonly claimed: Pick<ClaimedInput, "agent" | "policy">;
+  readonly claimed: Pick<ClaimedInput, "agent" | "policy" | "input">;
   readonly log: Logger;
   readonly turn: SeatTurn;
 }
@@ -162,7 +162,7 @@ export class WorkerSeat {
   }
 
   #end(launch: Launch, told: boolean): Promise<void> {
-    const { parts, log } = this.#parts;
-    return persistently(parts.clock, log, () => parts.launcher.end(launch, told));
+    const { parts, log, claimed } = this.#parts;
+    return persistently(parts.clock, log, () => parts.launcher.end(launch, told, claimed.input.session_id));
   }
 }

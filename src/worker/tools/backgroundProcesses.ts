@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { BACKGROUND_MARK } from "../../base/backgroundMark.js";
 import type { Clock } from "../../base/clock.js";
 import { cutToCodePoints, toWellFormed } from "../../base/codePoints.js";
 import type { ProcessIdentity } from "../../base/processIdentity.js";
@@ -68,7 +69,7 @@ export class BackgroundProcesses {
     await writeFile(join(folder, BACKGROUND_FILES.boot), bootId(), { flag: "wx" });
     const child = spawn("/bin/sh", ["-c", BACKGROUND_SCRIPT, "sh", folder, ...argv], {
       cwd: workspace,
-      env: commandEnvironment(process.env),
+      env: { ...commandEnvironment(process.env), [BACKGROUND_MARK]: id },
       stdio: "ignore",
       detached: true,
     });
