@@ -12,8 +12,9 @@ test("AD-1 inputs that come at once for one session run in the order of their ar
   const first = client.run("echo", "0");
   const sessionId = await sessionOf(first);
   const runs = [first, ...Array.from({ length: 19 }, (_, index) => client.say(sessionId, String(index + 1)))];
-  // The calls are made on one connection and so admitted in order.
-  const ends = await Promise.all(runs.map((run) => run.outcome()));
+  // The calls are made on one connection and so admitted in order; each end is waited for once the one before it has come.
+  const ends = [];
+  for (const run of runs) ends.push(await run.outcome());
   const rows = gateway().rows<{ text: string; started_at: number; ended_at: number }>(
     "SELECT text, started_at, ended_at FROM inputs WHERE session_id = ? ORDER BY started_at, sequence",
     sessionId,
