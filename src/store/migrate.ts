@@ -24,21 +24,43 @@ export function refuseTooNew(path: string, migrations: readonly Migration[]): vo
 }
 
 /**
- * Brings the schema up to the last migration, each step in a transaction of its own.
+ * Brings the schema up to the last migration, each step in a transaction of its own; a database without one gets all of them in a single
+ * transaction, since each commit is synced, and a first start waits for them.
  * @returns the steps that ran.
  * @throws StorageError where a step could not be kept; the schema is then that of the step before.
  */
 export function migrate(database: Database, migrations: readonly Migration[]): readonly Migration[] {
-  const pending = inOrder(migrations).slice(schemaVersion(database));
-  for (const { version, sql } of pending) {
+  const found = schemaVersion(database);
+  const pending = inOrder(migrations).slice(found);
+  // Where they cannot all be kept at once, one after the other tells which cannot, and keeps those before it.
+  if (found === 0 && tryAll(database, pending)) return pending;
+  for (const step of pending) {
     try {
-      database.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${String(version)}; COMMIT`);
+      inTransaction(database, [step]);
     } catch (error) {
-      if (database.isTransaction) database.exec("ROLLBACK");
       throw toStorageError(error) ?? error;
     }
   }
   return pending;
+}
+
+function tryAll(database: Database, steps: readonly Migration[]): boolean {
+  try {
+    inTransaction(database, steps);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function inTransaction(database: Database, steps: readonly Migration[]): void {
+  const statements = steps.map(({ version, sql }) => `${sql}; PRAGMA user_version = ${String(version)};`);
+  try {
+    database.exec(`BEGIN IMMEDIATE; ${statements.join(" ")} COMMIT`);
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
 }
 
 /** The version that the schema has; 0 for a database without one. */
