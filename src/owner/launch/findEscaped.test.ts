@@ -53,7 +53,7 @@ test("what bears the launch's mark is found wherever it is, also in the session 
   expect(await found({ list })).toEqual([200, 201, 202]);
 });
 
-test("nothing else is: another mark, none, one that cannot be read, an older process, a dead one, one of another launch", async () => {
+test("nothing else is: another mark, none, an older process, a dead one, one of another launch, one of the group", async () => {
   const list = [
     fact(300),
     fact(301),
@@ -61,6 +61,7 @@ test("nothing else is: another mark, none, one that cannot be read, an older pro
     fact(303, { state: "Z" }),
     fact(304, { session: 900 }),
     fact(305),
+    fact(306, { processGroup: LAUNCH.leader.pid }),
   ];
   const marks = { 300: { launch: "lau_other", background: false }, 301: { launch: undefined, background: false } };
   expect(await found({ list, marks, others: [900], reborn: [305] })).toEqual([]);

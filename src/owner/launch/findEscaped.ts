@@ -36,8 +36,14 @@ export async function findEscaped(
   list: readonly ProcessFacts[],
 ): Promise<readonly ProcessFacts[]> {
   const { launch, table, marksOf, others } = search;
+  const { leader } = launch;
   const candidates = list.filter(
-    (facts) => isAlive(facts) && facts.birthTicks >= launch.leader.birthTicks && !others.has(facts.session),
+    (facts) =>
+      isAlive(facts) &&
+      facts.birthTicks >= leader.birthTicks &&
+      // Whoever is in the group was to be proved and killed as the group.
+      facts.processGroup !== leader.pid &&
+      !others.has(facts.session),
   );
   const all = new Map(list.map((facts) => [facts.pid, facts]));
   const found: ProcessFacts[] = [];
