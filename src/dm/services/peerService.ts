@@ -6,7 +6,7 @@ import type { Tracer } from "../../rpc/tracing/tracer.js";
 import type { PeerPrincipal, Principal } from "../../rpc/principal.js";
 import { invalidField, reasonError } from "../../rpc/rpcError.js";
 import { cancelDelivery } from "../../store/deliveries/cancelDelivery.js";
-import { lanePosition, readDelivery, readDeliveryByKey } from "../../store/deliveries/readDelivery.js";
+import { lanePosition, readDeliveryByKey, readPrincipalScope } from "../../store/deliveries/readDelivery.js";
 import type { StoredDelivery } from "../../store/deliveries/storedDelivery.js";
 import type { Store } from "../../store/store.js";
 import { rosterFingerprint, rosterOf } from "../addresses/roster.js";
@@ -41,7 +41,7 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
   const { door, store, hub, clock, identity, budgets } = options;
   const info = () => gatewayInfo(identity, budgets, clock.now());
   const attempts = createPairAttempts(clock);
-  const receipts = createReceiptChanges(hub, (id) => readDelivery(store.reader, id)?.principalScope);
+  const receipts = createReceiptChanges(hub, (id) => readPrincipalScope(store.reader, id));
   return implementService(PeerServiceService, {
     deliverDm: defineUnary({
       async handle(request, { principal, joinTrace }) {

@@ -7,6 +7,14 @@ export function readDelivery(from: Queryable, deliveryId: string): StoredDeliver
   return optional(from.get<DeliveryRow>("SELECT * FROM deliveries WHERE delivery_id = ?", deliveryId));
 }
 
+/** Whose keys a delivery's is among, or undefined where there is none with that id. */
+export function readPrincipalScope(from: Queryable, deliveryId: string): string | undefined {
+  return from.get<{ scope: string }>(
+    "SELECT principal_scope AS scope FROM deliveries WHERE delivery_id = ?",
+    deliveryId,
+  )?.scope;
+}
+
 /** The delivery that a key names in its scope, or undefined. */
 export function readDeliveryByKey(from: Queryable, scope: string, key: string): StoredDelivery | undefined {
   return optional(from.get<DeliveryRow>("SELECT * FROM deliveries WHERE principal_scope = ? AND key = ?", scope, key));
