@@ -169,7 +169,7 @@ async function serveEmpty(transport: TlsTransport) {
   );
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const connections = createConnectionTable("empty");
-  const acceptor = await acceptConnections({ transport, connections, injector, log });
+  const acceptor = await acceptConnections({ transport, connections, injector, log, clock });
   return {
     address: acceptor.address,
     async close(): Promise<void> {
