@@ -110,15 +110,15 @@ export const handshakeChecks: readonly Check[] = [
     },
   },
   {
-    name: "one connection",
-    rule: "Attach and every store call come on one connection, and there is one Attach.",
+    name: "store connection",
+    rule: "Every store call comes on the connection that has adopted, and there is one Attach.",
     run: async (trial) => {
-      await trial.turn("one connection");
-      const calls = [...trial.owner.adopts, ...trial.owner.finishes];
-      const own = trial.attachment.connection.id;
+      await trial.turn("store connection");
+      const adopted = trial.owner.adopts.at(-1)?.connectionId;
+      const calls = [...trial.owner.persists, ...trial.owner.finishes];
       need(
-        calls.every(({ connectionId }) => connectionId === own),
-        "a store call came on another connection",
+        calls.every(({ connectionId }) => connectionId === adopted),
+        "a store call came on a connection that has not adopted",
       );
       need(trial.owner.surplus === 0, "it attached more than once");
       return `${String(calls.length)} store calls`;
