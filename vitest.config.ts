@@ -35,6 +35,9 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts"],
+          // One process after another for each file would take longer than the tests. What a unit test leaves behind, the next file
+          // meets: none may lean on that, and a file that is run by itself must pass as well.
+          isolate: false,
           testTimeout: limitMs,
           hookTimeout: limitMs,
         },
