@@ -214,36 +214,40 @@ function check(model: Model): void {
   expect(sessionsToRun(store.reader).includes(sessionId)).toBe(model.queue.length > 0 && model.paused === undefined);
 }
 
-test("admission, claim and settlement follow their model in any order: one outcome an input, at most one running", async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
-      const models: Model[] = [];
-      for (let count = 0; count < 2; count += 1) {
-        const sessionId = fresh.session();
-        const first = await bench.admit(sessionId, { create: true, requestId: "first" });
-        if (first.kind !== "queued") throw new Error("not queued");
-        models.push({
-          sessionId,
-          queue: [first.inputId],
-          running: undefined,
-          paused: undefined,
-          keys: new Map([["first", first.inputId]]),
-          outcomes: new Map(),
-          vain: new Map(),
-        });
-      }
-      for (const one of steps) {
-        const model = models[one.session];
-        if (model !== undefined) await take(model, one);
-        models.forEach(check);
-        const { admitted, queued, running, ended } = readStatus(store.reader).turns;
-        expect(admitted).toBe(queued + running + ended);
-      }
-      // What is left over must not run into the next round's totals.
-      for (const model of models) {
-        if (model.running?.settled === false) await bench.lose(model.running.fence.executionId, "failed");
-      }
-    }),
-    { numRuns: 40, examples: WALKS.map((walk) => [[...walk]]) },
-  );
-});
+test(
+  "admission, claim and settlement follow their model in any order: one outcome an input, at most one running",
+  { timeout: 60_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+        const models: Model[] = [];
+        for (let count = 0; count < 2; count += 1) {
+          const sessionId = fresh.session();
+          const first = await bench.admit(sessionId, { create: true, requestId: "first" });
+          if (first.kind !== "queued") throw new Error("not queued");
+          models.push({
+            sessionId,
+            queue: [first.inputId],
+            running: undefined,
+            paused: undefined,
+            keys: new Map([["first", first.inputId]]),
+            outcomes: new Map(),
+            vain: new Map(),
+          });
+        }
+        for (const one of steps) {
+          const model = models[one.session];
+          if (model !== undefined) await take(model, one);
+          models.forEach(check);
+          const { admitted, queued, running, ended } = readStatus(store.reader).turns;
+          expect(admitted).toBe(queued + running + ended);
+        }
+        // What is left over must not run into the next round's totals.
+        for (const model of models) {
+          if (model.running?.settled === false) await bench.lose(model.running.fence.executionId, "failed");
+        }
+      }),
+      { numRuns: 25, examples: WALKS.map((walk) => [[...walk]]) },
+    );
+  },
+);
