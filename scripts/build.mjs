@@ -34,6 +34,7 @@ const targets = [
   { entry: "src/worker/sdk/index.ts", outdir: "dist/sdk", kind: "library" },
   { entry: "src/client/index.ts", outdir: "dist/client", kind: "library" },
   { entry: "src/cli/top/showScreen.ts", outdir: "dist/cli", kind: "module" },
+  { entry: "src/cli/packages/x509Packages.ts", outdir: "dist/cli", kind: "file" },
   { entry: COMMANDS, outdir: "dist/cli", kind: "script" },
   { entry: "src/cli/main.ts", outdir: "dist/cli", kind: "command", loads: COMMANDS },
 ];
@@ -102,6 +103,16 @@ const commandsInside = (modules) => ({
     }));
     build.onLoad({ filter: /^/, namespace: "host" }, ({ path }) => ({
       contents: `module.exports = __host.modules.${path};`,
+    }));
+    // V8 reads through all of a script before it runs any of it, so what a start does not need is left out of it.
+    build.onResolve({ filter: /^(@peculiar\/x509|reflect-metadata)$/ }, ({ kind }) =>
+      kind === "dynamic-import" ? { path: "./x509Packages.cjs", external: true } : undefined,
+    );
+    // grpc-js asks for it where channelz or ORCA is served, which nothing here does.
+    build.onResolve({ filter: /^@grpc\/proto-loader$/ }, ({ path }) => ({ path, external: true }));
+    // Messages of zod in other languages than ours.
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
     }));
     build.onResolve({ filter: /\/showScreen\.js$/ }, () => ({ path: "showScreen", namespace: "module-beside" }));
     build.onLoad({ filter: /^/, namespace: "module-beside" }, ({ path }) => ({

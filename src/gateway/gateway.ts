@@ -114,12 +114,19 @@ export async function startGateway(options: GatewayOptions, makeRooms: MakeRooms
     undo.add(() => housekeeping.stop());
     housekeeping.start();
     log.info({ home: paths.root, epoch: store.epoch, addresses: listeners.addresses }, "serving");
-    rooms.owner.prepare();
-    // Nobody waits for it: a home whose key has a certificate beside it notices if the key is lost.
-    const certified = context.leaves.identity.certificate().catch((error: unknown) => {
-      log.warn({ err: error }, "the identity has no certificate yet");
+    // Once whoever waits for the gateway has been told that it serves.
+    const later: { certified?: Promise<unknown> } = {};
+    const cancel = context.clock.after(0, () => {
+      if (control.stopAt === undefined) rooms.owner.prepare();
+      // Nobody waits for it: a home whose key has a certificate beside it notices if the key is lost.
+      later.certified = context.leaves.identity.certificate().catch((error: unknown) => {
+        log.warn({ err: error }, "the identity has no certificate yet");
+      });
     });
-    undo.add(() => certified);
+    undo.add(() => {
+      cancel();
+      return later.certified;
+    });
     return {
       home: paths.root,
       pin: context.leaves.identity.pin,
