@@ -11,7 +11,7 @@ import { readDelivery } from "../store/deliveries/readDelivery.js";
 import type { StoredDelivery } from "../store/deliveries/storedDelivery.js";
 import { readStoreId } from "../store/deliveries/storeId.js";
 import type { Store } from "../store/store.js";
-import { createDoor } from "./admission/admit.js";
+import { createDoor } from "./admission/door.js";
 import type { AfterCommit } from "./afterCommit.js";
 import { createDeliveryHub } from "./deliveryHub.js";
 import type { GatewayIdentity } from "./gatewayInfo.js";

@@ -11,7 +11,7 @@ import type { Tracer } from "../../rpc/tracing/tracer.js";
 import { formatTraceparent, parseTraceparent } from "../../rpc/traceContext.js";
 import { failureOf, toFailure } from "../../rpc/wire/failure.js";
 import { isEnded } from "../../store/deliveries/deliveryState.js";
-import type { Admitted, BatchResult, Door } from "../admission/admit.js";
+import type { Admitted, BatchResult, Door } from "../admission/door.js";
 import type { IncomingMessage } from "../admission/origin.js";
 import { beginHop, type Hop } from "../trace/hopSpan.js";
 import { toHop } from "../wire/deliveryWire.js";

@@ -16,7 +16,7 @@ import { lanePosition, readDelivery } from "../../store/deliveries/readDelivery.
 import { redriveDelivery } from "../../store/deliveries/redriveDelivery.js";
 import type { StoredDelivery } from "../../store/deliveries/storedDelivery.js";
 import type { Store } from "../../store/store.js";
-import type { Door } from "../admission/admit.js";
+import type { Door } from "../admission/door.js";
 import { checkKey } from "../admission/checkShape.js";
 import type { AfterCommit } from "../afterCommit.js";
 import type { DeliveryHub } from "../deliveryHub.js";

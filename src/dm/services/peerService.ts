@@ -10,7 +10,7 @@ import { lanePosition, readDeliveryByKey, readPrincipalScope } from "../../store
 import type { StoredDelivery } from "../../store/deliveries/storedDelivery.js";
 import type { Store } from "../../store/store.js";
 import { rosterFingerprint, rosterOf } from "../addresses/roster.js";
-import type { Door } from "../admission/admit.js";
+import type { Door } from "../admission/door.js";
 import { checkKey } from "../admission/checkShape.js";
 import { drainingRefusal } from "../admission/drainingRefusal.js";
 import type { AfterCommit } from "../afterCommit.js";

@@ -10,7 +10,7 @@ import { lanePosition, readDelivery } from "../../store/deliveries/readDelivery.
 import { takesInputs } from "../../store/queries/takesInputs.js";
 import type { Store } from "../../store/store.js";
 import { BOT_CHAT_TITLE } from "../../store/turns/ensureBotChat.js";
-import type { Door } from "../admission/admit.js";
+import type { Door } from "../admission/door.js";
 import type { AgentDirectory } from "../ports/directory.js";
 import { notOffered } from "../tools/notOffered.js";
 import { toDelivery } from "../wire/deliveryWire.js";

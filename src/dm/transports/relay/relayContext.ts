@@ -6,7 +6,7 @@ import type { ConnectRequest, ConnectResponse } from "../../../gen/talaria/dm/v1
 import type { BidiStream } from "../../../rpc/harness/methods.js";
 import type { Tracer } from "../../../rpc/tracing/tracer.js";
 import type { Store } from "../../../store/store.js";
-import type { Door } from "../../admission/admit.js";
+import type { Door } from "../../admission/door.js";
 import type { AfterCommit } from "../../afterCommit.js";
 import type { DeliveryHub } from "../../deliveryHub.js";
 import type { GatewayIdentity } from "../../gatewayInfo.js";

@@ -1,0 +1,83 @@
+import { QUOTAS } from "../../base/limits.js";
+import type { Random } from "../../base/random.js";
+import { formatTraceparent, parseTraceparent, startTrace } from "../../rpc/traceContext.js";
+import type { DeliveryDraft } from "../../store/deliveries/deliveryDraft.js";
+import { ORDERED_ID_BYTES, orderedId } from "../../store/deliveries/orderedId.js";
+import type { TurnPort } from "../ports/turnPort.js";
+import { botChatOf } from "./botChatOf.js";
+import type { CheckedBody } from "./checkShape.js";
+import type { DoorOptions } from "./doorOptions.js";
+import type { IncomingMessage, Origin } from "./origin.js";
+import type { Recipient } from "./resolveRecipient.js";
+import type { Sender } from "./sender.js";
+
+/** What was found out about a message. */
+export interface CheckedMessage extends CheckedBody {
+  readonly sender: Sender;
+  readonly digest: Buffer;
+}
+
+/** What is admitted of a message that was checked and resolved. */
+export function draftOfMessage(
+  { budgets, clock, random, turns, gateway }: DoorOptions,
+  message: IncomingMessage,
+  { sender, digest, body, bodyBytes, bodyCodePoints }: CheckedMessage,
+  recipient: Recipient,
+): DeliveryDraft {
+  const { origin } = message;
+  const now = clock.now();
+  const far = origin.kind === "peer" ? origin : undefined;
+  const { traceparent, tracestate } = traceOf(message, random);
+  // One literal: an object of this size that is spread together costs as much as all the checks before it.
+  return {
+    deliveryId: orderedId("del", now, random.bytes(ORDERED_ID_BYTES)),
+    principalScope: sender.scope,
+    key: message.key,
+    digest,
+    route: recipient.route,
+    sender: sender.author,
+    attribution: sender.attribution,
+    replyTo: replyWayOf(origin, sender, turns, random),
+    startedBy: origin.kind === "agent" ? origin.startedBy : "",
+    target: message.target,
+    recipientGateway: recipient.recipientGateway,
+    recipientAgent: recipient.recipientAgent,
+    recipientName: recipient.recipientName,
+    body,
+    bodyBytes,
+    bodyCodePoints,
+    inReplyTo: message.inReplyTo,
+    depth: message.depth,
+    attemptEpoch: far?.attemptEpoch ?? 1,
+    attempt: far?.attempt ?? 1,
+    hops: far?.hops ?? [],
+    expiresAt: recipient.expiresAt ?? far?.expiresAt ?? now + budgets.messageLifetimeMs,
+    traceparent,
+    tracestate,
+    recipientChat: recipient.recipientChat,
+    gateway,
+    bounds: {
+      ...QUOTAS,
+      loopMessages: budgets.loopGuardMessages,
+      loopWindowMs: budgets.loopGuardWindowMs,
+      loopCooldownMs: budgets.loopGuardCooldownMs,
+    },
+    now,
+  };
+}
+
+function replyWayOf(origin: Origin, sender: Sender, turns: TurnPort, random: Random): DeliveryDraft["replyTo"] {
+  if (origin.kind === "agent") return { kind: "session", sessionId: origin.sessionId };
+  if (origin.kind !== "client" || sender.agent === undefined) return undefined;
+  return { kind: "botChat", chat: botChatOf(sender.agent.name, turns, random) };
+}
+
+function traceOf(
+  { traceparent, tracestate }: IncomingMessage,
+  random: Random,
+): { traceparent: string; tracestate: string } {
+  if (parseTraceparent(traceparent) === undefined) {
+    return { traceparent: formatTraceparent(startTrace(random)), tracestate: "" };
+  }
+  return { traceparent, tracestate: Buffer.byteLength(tracestate) > 512 ? "" : tracestate };
+}
