@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -43,7 +44,8 @@ if (chosen.length === 0) throw new Error(`no breakage is called ${wanted.join(" 
 /** @param {import("../test/breakages/breakages.mjs").Breakage} breakage @returns {boolean} whether its test starts processes */
 const needsBuild = ({ test }) => test.startsWith("test/");
 
-const folder = mkdtempSync(join(tmpdir(), "talaria-breakages-"));
+// A short name: the paths of sockets are bounded, and the tests make theirs below it.
+const folder = mkdtempSync(join(tmpdir(), "tb-"));
 const built = join(folder, "built");
 try {
   const [first = "", ...others] = Array.from({ length: Math.min(COPIES, chosen.length) }, (_, index) =>
@@ -108,24 +110,43 @@ async function attempt(copy, breakage) {
   );
   const report = join(copy, "report.json");
   rmSync(report, { force: true });
+  const temporary = join(copy, "t");
+  mkdirSync(temporary);
   try {
     const { output } = await run(
       join(copy, "node_modules", ".bin", "vitest"),
       // The modules that are as they were need not be made again.
       ["run", test, "-t", title, "--experimental.fsModuleCache", "--reporter=json", `--outputFile=${report}`],
-      { cwd: copy },
+      { cwd: copy, env: { TMPDIR: temporary } },
     );
     if (!existsSync(report)) return `  the tests did not run:\n${output.slice(-2_000)}`;
     const { numFailedTests, numPassedTests } = JSON.parse(readFileSync(report, "utf8"));
     if (numFailedTests > 0) return "caught";
     return numPassedTests > 0 ? `  ${test} stayed green` : `  no test of ${test} is called like ${title}`;
   } finally {
+    endProcessesIn(temporary);
+    rmSync(temporary, { recursive: true, force: true });
     writeFileSync(path, whole);
     if (needsBuild(breakage)) {
       for (const name of BUILT) {
         rmSync(join(copy, name), { recursive: true, force: true });
         cpSync(join(built, name), join(copy, name), { recursive: true });
       }
+    }
+  }
+}
+
+/**
+ * Ends what works in a folder: where a rule is broken, a test may leave processes that nobody ends any more.
+ * @param {string} folder an absolute path
+ */
+function endProcessesIn(folder) {
+  if (process.platform !== "linux") return;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readlinkSync(`/proc/${pid}/cwd`).startsWith(`${folder}/`)) process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It has ended, or is another user's.
     }
   }
 }
