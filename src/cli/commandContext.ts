@@ -1,6 +1,8 @@
 import { newId } from "../base/ids.js";
 import { systemRandom } from "../base/random.js";
+import { reasonEntry } from "../rpc/reasons.js";
 import { RpcError } from "../rpc/rpcError.js";
+import { commandHint } from "./commandHint.js";
 import type { ConnectionOptions } from "./endpoint.js";
 import { accessHint } from "./endpoint.js";
 import type { GatewayClient } from "./gatewayClient.js";
@@ -48,7 +50,9 @@ export function createCommandContext(
     const endpoint = endpointOf(options, terminal.env);
     explain = (caught) => {
       if (!(caught instanceof RpcError)) return caught;
-      const hint = accessHint(caught.reason, endpoint);
+      // What the gateway says of this very case is better than what is said of all of them.
+      const general = caught.hint === reasonEntry(caught.reason).hint ? commandHint(caught.reason) : undefined;
+      const hint = accessHint(caught.reason, endpoint) ?? general;
       if (hint === undefined) return caught;
       return new RpcError(caught.reason, { message: caught.message, hint, ...caught.details, cause: caught });
     };

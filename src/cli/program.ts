@@ -5,6 +5,7 @@ import type { KeepCode } from "./commandContext.js";
 import { createCommandKit } from "./commandKit.js";
 import { EXIT_CODES_HELP } from "./exitCodes.js";
 import { addGlobalOptions } from "./globalOptions.js";
+import { formatHelpItem } from "./render/formatHelpItem.js";
 import { registrations } from "./registrations.js";
 import type { Terminal } from "./terminal.js";
 
@@ -25,7 +26,7 @@ export function createProgram(
     .enablePositionalOptions()
     .addHelpText("after", EXIT_CODES_HELP)
     .exitOverride()
-    .configureHelp({ minWidthToWrap: 10 })
+    .configureHelp({ minWidthToWrap: 10, formatItem: formatHelpItem })
     .configureOutput({
       writeOut: (text) => {
         terminal.out(text);

@@ -70,7 +70,9 @@ test("doctor finds a home in order, with and without a gateway, and ends with 1 
   writeFileSync(join(home, "agents", "main", "agent.yaml"), "runtime: nothing\n");
   const wrong = await talaria("--home", home, "doctor");
   expect(wrong.code).toBe(1);
-  expect(wrong.stdout).toMatch(/^PROBLEM +configuration +.+agent\.yaml:1: runtime: .+\n +fix: talaria config check/m);
+  expect(wrong.stdout).toMatch(
+    /^PROBLEM +configuration +.+agent\.yaml:1: runtime: .+\n +fix: Mend it there, .*talaria config check/m,
+  );
   const findings = JSON.parse((await talaria("--home", home, "--json", "doctor")).stdout) as { level: string }[];
   expect(findings.filter(({ level }) => level === "problem")).toHaveLength(1);
 });

@@ -50,7 +50,12 @@ export function checkYamlFile<Schema extends z.ZodType>(file: string, schema: Sc
   }
 }
 
-function checkYaml<Schema extends z.ZodType>(text: string, file: string, schema: Schema): YamlResult<z.output<Schema>> {
+/** As {@link checkYamlFile}, of a text that was read from `file`. */
+export function checkYaml<Schema extends z.ZodType>(
+  text: string,
+  file: string,
+  schema: Schema,
+): YamlResult<z.output<Schema>> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [first, ...more] = document.errors.map(
@@ -103,6 +108,7 @@ function problemsOf(issue: z.core.$ZodIssue, raw: unknown, schema: z.ZodType): r
   if (issue.code === "invalid_key") return [{ path, problem: issue.issues[0]?.message ?? issue.message }];
   const given = path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined)?.[step], raw);
   const missing = given === undefined && issue.code !== "custom";
+  if (issue.code === "invalid_type" && !missing) return [{ path, problem: `must be ${kindOf(issue.expected)}` }];
   if (issue.code !== "invalid_value") return [{ path, problem: missing ? "is required" : issue.message }];
   const near = typeof given === "string" ? didYouMean(given, issue.values.map(String)) : {};
   const choice = `must be ${issue.values
@@ -110,6 +116,21 @@ function problemsOf(issue: z.core.$ZodIssue, raw: unknown, schema: z.ZodType): r
     .join(", ")
     .replace(/, ([^,]*)$/, " or $1")}`;
   return [{ path, problem: missing ? `is required: ${choice}` : choice, ...near }];
+}
+
+/** What a kind of value is called, by zod's name for it. */
+const KINDS: Readonly<Record<string, string | undefined>> = {
+  int: "a whole number",
+  number: "a number",
+  string: "a text",
+  boolean: "true or false",
+  array: "a list",
+  object: "a section with keys of its own",
+  record: "a section with keys of its own",
+};
+
+function kindOf(expected: string): string {
+  return KINDS[expected] ?? expected;
 }
 
 function didYouMean(typed: string, known: readonly string[]): { readonly hint?: string } {

@@ -1,11 +1,15 @@
-/** The known key that a typo most likely meant: at most 3 edits, and fewer than half of the typed length. Two neighbours that changed places are one edit. */
+/**
+ * The known key that a typo most likely meant: at most 3 edits, and fewer than half of the typed length. Two neighbours that changed
+ * places are one edit. Else the only key that goes on where the typed one ends, such as `hello_ms` after `hello`.
+ */
 export function nearestKey(typed: string, known: readonly string[]): string | undefined {
   let best: { key: string; edits: number } | undefined;
   for (const key of known) {
     const edits = editDistance(typed.toLowerCase(), key.toLowerCase());
     if (edits <= 3 && edits * 2 < typed.length + 1 && (!best || edits < best.edits)) best = { key, edits };
   }
-  return best?.key;
+  const [longer, ...more] = known.filter((key) => typed !== "" && key.startsWith(`${typed.toLowerCase()}_`));
+  return best?.key ?? (more.length === 0 ? longer : undefined);
 }
 
 function editDistance(a: string, b: string): number {

@@ -51,7 +51,11 @@ async function examine(context: CommandContext, offline: boolean): Promise<reado
     await checkDisk(root),
     checkClock(paths, nowMs),
     ...[...wrong.gateway, ...wrong.agents].map((error) =>
-      problem("configuration", error.message, "talaria config check names every problem."),
+      problem(
+        "configuration",
+        error.message,
+        "Mend it there, and look again with: talaria config check. docs/configuration.md has every key.",
+      ),
     ),
     ...(config === undefined ? [] : await checkPorts(config, running.listening)),
     ...checkCertificates(paths, config === undefined ? [] : certificateFiles(config, paths.root), nowMs),
@@ -97,8 +101,13 @@ const MARKS: Readonly<Record<FindingLevel, readonly [text: string, styles: reado
   problem: ["PROBLEM", ["bold", "red"]],
 };
 
+/** A screen with fewer columns is narrow. */
+const NARROW = 60;
+
 function line({ terminal }: CommandContext, { check, level, message, fix }: Finding): string {
   const [text, styles] = MARKS[level];
   const mark = terminal.paint("out", styles, text.padEnd(7));
-  return `${mark}  ${check.padEnd(13)}  ${visible(message)}${fix === "" ? "" : `\n${" ".repeat(9)}fix: ${visible(fix)}`}`;
+  // On a narrow screen a line of its own leaves room for what was found.
+  const named = (terminal.columns ?? NARROW) < NARROW ? `${check}\n${" ".repeat(9)}` : `${check.padEnd(13)}  `;
+  return `${mark}  ${named}${visible(message)}${fix === "" ? "" : `\n${" ".repeat(9)}fix: ${visible(fix)}`}`;
 }

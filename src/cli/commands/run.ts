@@ -1,6 +1,8 @@
 import { text as readAll } from "node:stream/consumers";
 
 import { systemClock } from "../../base/clock.js";
+import { nearestKey } from "../../base/config/nearestKey.js";
+import { AgentServiceService } from "../../gen/talaria/gateway/v1/agent_service.js";
 import { SessionUpdate, type Turn, TurnServiceService } from "../../gen/talaria/gateway/v1/turn_service.js";
 import { TurnOutcome } from "../../gen/talaria/types/v1/result.js";
 import { RpcError } from "../../rpc/rpcError.js";
@@ -66,7 +68,7 @@ async function runTurn(
     }
   } catch (caught) {
     if (leave.signal.aborted && RpcError.is(caught, "CANCELLED")) return EXIT_INTERRUPTED;
-    throw caught;
+    throw RpcError.is(caught, "UNKNOWN_AGENT") ? await withNearest(gateway, options.agent, caught) : caught;
   } finally {
     stopper.end();
     prompts?.close();
@@ -110,6 +112,18 @@ async function sessionWithout(
   if (safeMode !== true && ignoreUserConfig !== true && ignoreRules !== true) return undefined;
   const session = await createSession(gateway, requestId, { agent, title, safeMode, ignoreUserConfig, ignoreRules });
   return session.sessionId;
+}
+
+/** The refusal of a name, with the agent that it most likely meant. */
+async function withNearest(gateway: GatewayClient, name: string, refusal: RpcError): Promise<RpcError> {
+  const { agents } = await gateway.call(AgentServiceService.listAgents, { pageSize: 100, pageToken: "" });
+  const near = nearestKey(
+    name,
+    agents.map((agent) => agent.name),
+  );
+  if (near === undefined) return refusal;
+  const hint = `Did you mean ${near}? See: talaria agents`;
+  return new RpcError("UNKNOWN_AGENT", { message: refusal.message, hint, ...refusal.details, cause: refusal });
 }
 
 interface Followers {

@@ -24,6 +24,8 @@ export const FIRST_CONFIG = `# Configuration of this gateway. Every line that is
 #   drain_ms: 30000       # how long running turns may go on after SIGTERM
 #   approval_ms: 300000   # how long an approval waits before it counts as denied
 
+# backups: { keep: 14 }   # how many stay in the folder backups, the newest; 0, the default, keeps all
+
 # log_level: info
 
 # tracing:   # sends spans to a collector over OTLP

@@ -17,8 +17,10 @@ test("a table that fits is a table, one that does not is a block a row", () => {
   expect(table(head, rows, 24)).toBe("session  ses_1\ntitle    notes of the day\n\nsession  ses_22");
 });
 
-test("without rows the head stands in any width", () => {
-  expect(table(head, [], 5)).toBe("SESSION  TITLE");
+test("without rows the head stands alone, and a person is told that there are none", () => {
+  expect(table(head, [])).toBe("SESSION  TITLE");
+  expect(table(head, [], 80)).toBe("SESSION  TITLE\n(none)");
+  expect(table(head, [], 5)).toBe("(none)");
 });
 
 test("a cell is one line that steers nothing", () => {

@@ -1,5 +1,8 @@
 import { visible } from "./visible.js";
 
+/** What a person sees of a table without rows. */
+const NONE = "(none)";
+
 /**
  * Columns of text, aligned, two spaces apart; no white space at the ends of lines. A cell is one line, whatever is in it.
  * @param columns width of the terminal: a table that is wider is shown as one block a row, a line for each cell that is not empty
@@ -9,7 +12,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const all = [head, ...clean];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const width = widths.reduce((sum, one) => sum + one + 2, -2);
-  if (width > columns && rows.length > 0) return blocks(head, clean);
+  if (width > columns) return rows.length === 0 ? NONE : blocks(head, clean);
+  // A program that reads the table wants its head alone; a person wants to be told that this is all.
+  if (rows.length === 0 && columns !== Infinity) return `${head.join("  ")}\n${NONE}`;
   return all
     .map((row) =>
       row
