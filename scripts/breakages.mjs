@@ -41,7 +41,7 @@ const wanted = process.argv.slice(2);
 const chosen = wanted.length === 0 ? breakages : breakages.filter(({ name }) => wanted.includes(name));
 if (chosen.length === 0) throw new Error(`no breakage is called ${wanted.join(" or ")}`);
 
-/** @param {import("../test/breakages/breakages.mjs").Breakage} breakage @returns {boolean} whether its test starts processes */
+/** @param {import("../test/breakages/breakages.mjs").Breakage} breakage @returns {boolean} whether its test may start processes */
 const needsBuild = ({ test }) => test.startsWith("test/");
 
 // A short name: the paths of sockets are bounded, and the tests make theirs below it.
@@ -117,7 +117,7 @@ async function attempt(copy, breakage) {
       join(copy, "node_modules", ".bin", "vitest"),
       // The modules that are as they were need not be made again.
       ["run", test, "-t", title, "--experimental.fsModuleCache", "--reporter=json", `--outputFile=${report}`],
-      { cwd: copy, env: { TMPDIR: temporary } },
+      { cwd: copy, env: { TMPDIR: temporary, TALARIA_BUILT: breakage.bundled === true ? "" : "1" } },
     );
     if (!existsSync(report)) return `  the tests did not run:\n${output.slice(-2_000)}`;
     const { numFailedTests, numPassedTests } = JSON.parse(readFileSync(report, "utf8"));
@@ -127,7 +127,7 @@ async function attempt(copy, breakage) {
     endProcessesIn(temporary);
     rmSync(temporary, { recursive: true, force: true });
     writeFileSync(path, whole);
-    if (needsBuild(breakage)) {
+    if (breakage.bundled === true) {
       for (const name of BUILT) {
         rmSync(join(copy, name), { recursive: true, force: true });
         cpSync(join(built, name), join(copy, name), { recursive: true });

@@ -7,6 +7,7 @@ export interface Breakage {
   readonly replace: string;
   readonly test: string;
   readonly title: string;
+  readonly bundled?: boolean;
 }
 
 export const breakages: readonly Breakage[];

@@ -12,6 +12,8 @@ import { turnBreakages } from "./turns.mjs";
  * @property {string} replace what it is replaced by
  * @property {string} test file of the test
  * @property {string} title pattern of the test's title
+ * @property {boolean} [bundled] whether the rule is kept in a process that the test starts, and `dist` is to be built of the
+ *   broken tree; default false, the rule is kept in the test's own process
  */
 
 /** The most important rules, each with a breakage that a named test catches. @type {readonly Breakage[]} */
