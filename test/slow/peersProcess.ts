@@ -1,6 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import { systemClock } from "../../src/base/clock.js";
 import { systemRandom } from "../../src/base/random.js";
-import { ephemeralIdentity, type Identity } from "../../src/rpc/tls/identityKey.js";
+import { leafStamp } from "./stampedLeaves.js";
 import { type PeerHub, WatchingPeer } from "./watchingPeer.js";
 
 /** What a process of peers is told: where to come, and over how long a time the first connections are spread. */
@@ -23,11 +24,11 @@ const REPORT_MS = 250;
  */
 const [count = 0, talking = 0] = process.argv.slice(2).map(Number);
 const say = (report: PeersReport): void => {
-  process.send?.(report);
+  if (process.connected) process.send?.(report);
 };
 
-const identities: Identity[] = [];
-for (let n = 0; n < count; n++) identities.push(await ephemeralIdentity(systemClock.now()));
+const stamp = await leafStamp(systemClock.now());
+const leaves = Array.from({ length: count }, stamp);
 let reporting = false;
 const report = (): void => {
   if (reporting) return;
@@ -39,11 +40,14 @@ const report = (): void => {
     say({ kind: "state", up, twice, attempts: peers.reduce((sum, { attempts }) => sum + attempts, 0) });
   });
 };
-const peers = identities.map(
-  (identity, n) => new WatchingPeer(identity, report, (nth) => (n < talking ? `k${String(nth)}` : undefined)),
+/** One peer begins in each turn of the loop, so that what arrives for the others is read before the next one begins. */
+let last = Promise.resolve();
+const turn = (): Promise<void> => (last = last.then(() => setImmediate()));
+const peers = leaves.map(
+  (source, n) => new WatchingPeer(source, report, turn, (nth) => (n < talking ? `k${String(nth)}` : undefined)),
 );
 process.on("message", ({ hub, spreadMs }: PeersOrder) => {
   for (const peer of peers) peer.start(hub, systemRandom.fraction() * spreadMs);
 });
 process.on("disconnect", () => process.exit(0));
-say({ kind: "pins", pins: identities.map(({ pin }) => pin) });
+say({ kind: "pins", pins: leaves.map(({ identity }) => identity.pin) });

@@ -13,8 +13,8 @@ import type { PeersOrder, PeersReport } from "./peersProcess.js";
 import { BACKOFF } from "./watchingPeer.js";
 
 /**
- * Peers with a key and a TLS connection each: 1,000, because 5,000 take minutes on two cores, which sign for both sides of every
- * handshake; TALARIA_TLS_PEERS=5000 has them all.
+ * Peers with a key and a TLS connection each: 1,000, because 5,000 take minutes on two cores, which do the work of both sides;
+ * TALARIA_TLS_PEERS=5000 has them all.
  */
 const CONNECTED = Number(process.env["TALARIA_TLS_PEERS"] ?? 1_000);
 /** The processes that they are in. */
@@ -29,6 +29,17 @@ const COME_WITHIN_MS = 60_000 + 120 * CONNECTED;
 const MODELLED = 5_000;
 
 const { use } = useGateways();
+
+/** Files that this process may have open. @throws Error where they are too few for a socket of each peer */
+function checkOpenFiles(): void {
+  const needed = CONNECTED + 1_000;
+  const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
+  const soft = report.userLimits?.open_files?.soft;
+  if (typeof soft !== "number" || soft >= needed) return;
+  throw new Error(
+    `${String(CONNECTED)} peers need ${String(needed)} open files and ${String(soft)} are allowed: ulimit -n ${String(needed)}, or fewer TALARIA_TLS_PEERS`,
+  );
+}
 
 /** Peers in a process of their own. */
 class PeersProcess {
@@ -83,6 +94,7 @@ test(
   `${String(CONNECTED)} peers whose gateway restarts all come back over TLS, each as itself, and nothing is taken twice`,
   { timeout: 3 * COME_WITHIN_MS },
   async () => {
+    checkOpenFiles();
     const share = CONNECTED / PROCESSES;
     const processes = Array.from({ length: PROCESSES }, () => new PeersProcess(share));
     onTestFinished(async () => {
@@ -111,8 +123,9 @@ test(
       processes.map((one) => one.until("all are back", ({ up, twice }) => up === share && twice === share)),
     );
     const attempts = processes.reduce((sum, { state }) => sum + state.attempts, 0) - before;
+    const each = (attempts / CONNECTED).toFixed(1);
     console.info(
-      `${String(CONNECTED)} peers: came in ${came} s, were back in ${seconds(restarted)} s with ${String(attempts)} attempts`,
+      `${String(CONNECTED)} peers: came in ${came} s, were back in ${seconds(restarted)} s with ${String(attempts)} attempts, ${each} each`,
     );
     const connected = again.listeners.flatMap(({ connections }) => connections.list());
     const keys = new Set(connected.flatMap(({ identity }) => (identity === undefined ? [] : [identity.pin])));

@@ -7,8 +7,7 @@ import { createClient } from "../../src/rpc/clients/connectClient.js";
 import { readStream } from "../../src/rpc/clients/readStream.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { RpcError } from "../../src/rpc/rpcError.js";
-import type { Identity } from "../../src/rpc/tls/identityKey.js";
-import { leafSource } from "../../src/rpc/tls/leafCertificate.js";
+import type { LeafSource } from "../../src/rpc/tls/leafCertificate.js";
 import type { Pin } from "../../src/rpc/tls/pin.js";
 import { pinnedCredentials } from "../../src/rpc/tls/pinnedCredentials.js";
 import { deliverRequest } from "../dm/calls.js";
@@ -29,17 +28,25 @@ export interface PeerHub {
 export class WatchingPeer {
   attempts = 0;
   connections = 0;
-  readonly #identity: Identity;
+  readonly #leaves: LeafSource;
   readonly #stop = new AbortController();
   readonly #changed: () => void;
+  /** Waits until this peer may begin to connect: those of one process share the processor that each would have for itself. */
+  readonly #turn: () => Promise<void>;
   /** Makes the key of the message that it brings with its nth connection; undefined for none. */
   readonly #keyOf: (connection: number) => string | undefined;
   #running: Promise<void> = Promise.resolve();
   #up = false;
 
-  constructor(identity: Identity, changed: () => void, keyOf: (connection: number) => string | undefined) {
-    this.#identity = identity;
+  constructor(
+    leaves: LeafSource,
+    changed: () => void,
+    turn: () => Promise<void>,
+    keyOf: (connection: number) => string | undefined,
+  ) {
+    this.#leaves = leaves;
     this.#changed = changed;
+    this.#turn = turn;
     this.#keyOf = keyOf;
   }
 
@@ -61,8 +68,9 @@ export class WatchingPeer {
     const { signal } = this.#stop;
     const wait = (ms: number): Promise<void> => pause(systemClock, ms, signal, () => undefined);
     await wait(afterMs);
-    const leaves = await leafSource(this.#identity, now);
+    const leaves = this.#leaves;
     for (let failures = 0; !signal.aborted;) {
+      await this.#turn();
       this.attempts += 1;
       const credentials = pinnedCredentials({ leaves, serverPin, now });
       const client = createClient({ address, purpose: "tcpStream", credentials, ownConnection: true });

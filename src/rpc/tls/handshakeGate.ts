@@ -34,6 +34,9 @@ export const DEFAULT_HANDSHAKE_LIMITS: HandshakeLimits = Object.freeze({
   patienceMs: 5_000,
 });
 
+/** How long arrivals may put off the next handshake, milliseconds. */
+const ARRIVALS_FIRST_MS = 100;
+
 /** Between two words in the log about connections that were turned away, milliseconds. */
 const REPORT_MS = 10_000;
 
@@ -92,13 +95,35 @@ export function createHandshakeGate({ clock, log, limits, start }: HandshakeGate
       start(socket);
     }
   };
+  /**
+   * Lets in once a turn of the event loop has brought nobody and nothing. A turn accepts one connection, so those that wait in the kernel
+   * are taken in before any work is done; among them are some whose clients have left, which the turn after the hello tells.
+   */
+  const letInSoon = (): void => {
+    stirred = true;
+    if (looking) return;
+    looking = true;
+    const sinceMs = clock.monotonic();
+    const look = (): void => {
+      if (stirred && clock.monotonic() - sinceMs < ARRIVALS_FIRST_MS) {
+        stirred = false;
+        setImmediate(look);
+        return;
+      }
+      looking = false;
+      letIn();
+    };
+    setImmediate(look);
+  };
+  let stirred = false;
+  let looking = false;
   const count = (socket: Socket, remote: string): void => {
     const over = (): void => {
       if (running.get(remote) !== over) return;
       running.delete(remote);
       cancel();
       socket.off("close", over);
-      letIn();
+      letInSoon();
     };
     const cancel = clock.after(limits.countedMs, over);
     socket.once("close", over);
@@ -146,7 +171,7 @@ export function createHandshakeGate({ clock, log, limits, start }: HandshakeGate
           turnAway(arrival);
         });
         room.ready(arrival, clock.monotonic());
-        letIn();
+        letInSoon();
       };
       const onGone = (): void => {
         drop(arrival);
@@ -165,6 +190,7 @@ export function createHandshakeGate({ clock, log, limits, start }: HandshakeGate
       const left = room.enter(arrival, sourceOf({ remote }));
       if (left !== undefined) turnAway(left);
       socket.resume();
+      letInSoon();
     },
     over(remote) {
       running.get(remote)?.();
