@@ -97,6 +97,24 @@ test("a home that nobody serves is saved by its files, without a name in its own
   expect(address).toMatchObject({ code: 64, stderr: expect.stringContaining("in its own home") as string });
 });
 
+test("a home that nobody serves keeps as many backups as it says, and all of them where it cannot be understood", async () => {
+  const home = fixture.home({}, { config: { backups: { keep: 1 } } });
+  await (await fixture.serve(home)).stop();
+  const names = () => readdirSync(homePaths(home).backupsDir);
+  const backup = async () => JSON.parse(await ok("--json", "--home", home, "backup")) as { removed: string[] };
+  expect(await backup()).toMatchObject({ removed: [] });
+  const [first = ""] = names();
+  expect(await backup()).toMatchObject({ removed: [first] });
+  const [second = "", ...more] = names();
+  expect([first === second, more]).toEqual([false, []]);
+  await ok("--home", home, "backup", join(folder, "elsewhere.tar.gz"));
+  expect(names()).toEqual([second]);
+  writeFileSync(homePaths(home).configFile, "backups: { kep: 1 }\n");
+  const wrong = await talaria("--home", home, "backup");
+  expect(wrong).toMatchObject({ code: 0, stderr: expect.stringContaining("No older backup was removed") as string });
+  expect(names()).toHaveLength(2);
+});
+
 test("a restored home has a later epoch than the saved one ever had, and what was queued waits for a person", async () => {
   const home = fixture.home({}, { maxWorkers: 1, config: { peers: PEERS } });
   const gateway = await fixture.serve(home);
