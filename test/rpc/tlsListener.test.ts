@@ -92,6 +92,9 @@ describe("a TLS listener", () => {
     session.on("remoteSettings", ({ initialWindowSize }) => {
       if (initialWindowSize === LIMITS.receiveWindowBytes) widened.resolve();
     });
+    session.once("close", () => {
+      widened.reject(new Error("the connection has closed"));
+    });
     await widened.promise;
     // The whole connection's window comes in a frame of its own, before the answer to anything that is sent later.
     const answered = createDeferred<void>();
