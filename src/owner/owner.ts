@@ -183,7 +183,7 @@ export function createOwner(options: OwnerOptions): Owner {
       },
     },
     runningText: (sessionId) =>
-      [...running.values()].find((turn) => turn.claimed.input.session_id === sessionId)?.runningText.text ?? "",
+      [...running.values()].find((turn) => turn.claimed.input.session_id === sessionId)?.events.text ?? "",
   };
 
   const runTurn = async (...[sessionId, slot, begun]: Parameters<RunTurn>): Promise<"ran" | "nothing"> => {
@@ -200,8 +200,7 @@ export function createOwner(options: OwnerOptions): Owner {
     begun(turn);
     if (closing) turn.stop(StopCause.STOP_CAUSE_DRAINING);
     try {
-      await turn.run();
-      const times = turn.times.end();
+      const times = await turn.run();
       for (const listener of timesListeners) listener(times);
     } finally {
       running.delete(executionId);

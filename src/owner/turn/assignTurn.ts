@@ -23,8 +23,6 @@ import type { WorkPlace } from "./workerSeat.js";
 export interface TurnAssignment {
   readonly claimed: ClaimedInput;
   readonly fence: StoredFence;
-  /** The gateway's environment, in which API keys may be named. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly link: WorkerLink;
   readonly place: WorkPlace;
   readonly trace: WorkerTrace;
@@ -37,9 +35,9 @@ export interface TurnAssignment {
 export async function assignTurn(parts: TurnParts, assignment: TurnAssignment): Promise<Bootstrap> {
   const { store, random, paths, secrets, hub, offer } = parts;
   const { claimed, fence, link } = assignment;
-  const { agent, workspace, replaces } = assignment.place;
+  const { agent, workspace, environment, replaces } = assignment.place;
   const policy = Policy.decode(claimed.policy);
-  const credentials = resolveCredentials(agent, policy, assignment.environment, secrets);
+  const credentials = resolveCredentials(agent, policy, environment, secrets);
   const assignmentSecret = random.bytes(LIMITS.secretBytes);
   const assigned = await store.writer.execute(assignExecution, {
     fence,

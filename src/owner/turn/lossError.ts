@@ -1,6 +1,6 @@
 import type { WorkerError } from "../../gen/talaria/owner/v1/owner_service.js";
 import { failureReason } from "../../rpc/failureReason.js";
-import { reasonOfNumber } from "../../rpc/reasons.js";
+import { type Reason, reasonOfNumber } from "../../rpc/reasons.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import type { ProcessExit } from "../launch/spawner.js";
 
@@ -20,6 +20,20 @@ export function exitError(exit: ProcessExit | undefined): RpcError {
   if (exit === undefined) return new RpcError("WORKER_LOST");
   const how = exit.signal === null ? `with code ${String(exit.code)}` : `by ${exit.signal}`;
   return new RpcError("WORKER_EXITED", { message: `The worker's process ended ${how} before the turn did.` });
+}
+
+/**
+ * The cause of a loss by the end of a worker's stream or process.
+ * @param forced why the owner ended it by force, where it did: that alone counts then
+ * @param error what ended the stream
+ */
+export function endCause(
+  forced: Reason | undefined,
+  error: RpcError | undefined,
+  exit: ProcessExit | undefined,
+): RpcError {
+  if (forced !== undefined) return new RpcError(forced);
+  return error === undefined || saysNothing(error) ? exitError(exit) : error;
 }
 
 /** What a worker says of its own failure. */

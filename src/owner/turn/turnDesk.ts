@@ -4,12 +4,11 @@ import type { SlotMember } from "../admission/sharedSlot.js";
 import type { OwnerFrame } from "../attach/workerLink.js";
 import { PromptDesk } from "../prompts/promptDesk.js";
 import type { TurnParts } from "./turnParts.js";
+import { viewedIn } from "./viewedIn.js";
 
 /** The turn that a desk is for. */
 export interface DeskTurn {
   readonly claimed: ClaimedInput;
-  /** Sessions whose viewers see its prompts. */
-  readonly shownIn: readonly string[];
   readonly fence: StoredFence;
   readonly slot: SlotMember;
   readonly send: (frame: OwnerFrame) => void;
@@ -18,7 +17,7 @@ export interface DeskTurn {
 }
 
 /** The prompts of a turn. While one is open the turn waits on a person and does not count against the cap. */
-export function turnDesk(parts: TurnParts, { claimed, shownIn, fence, slot, send, onChange }: DeskTurn): PromptDesk {
+export function turnDesk(parts: TurnParts, { claimed, fence, slot, send, onChange }: DeskTurn): PromptDesk {
   const { store, clock, log, random, hub, budgets, listeners } = parts;
   const sessionId = claimed.input.session_id;
   return new PromptDesk({
@@ -28,7 +27,7 @@ export function turnDesk(parts: TurnParts, { claimed, shownIn, fence, slot, send
     random,
     hub,
     sessionId,
-    shownIn,
+    shownIn: viewedIn(store.reader, claimed),
     agent: claimed.agent,
     fence,
     approvalMs: budgets.approvalMs,

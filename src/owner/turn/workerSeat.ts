@@ -8,11 +8,13 @@ import type { RpcError } from "../../rpc/rpcError.js";
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import type { WorkerFrame, WorkerLink } from "../attach/workerLink.js";
 import type { Launch } from "../launch/launch.js";
+import { mayReplace } from "../phase/executionPhase.js";
 import type { WorkerProgram, WorkerSpec } from "../pool/workerSpec.js";
 import { workerSpec } from "../pool/workerSpec.js";
 import { workspaceOf } from "./bootstrapFrame.js";
 import { saysNothing } from "./lossError.js";
 import { persistently } from "./persistently.js";
+import type { PhaseTrack } from "./phaseTrack.js";
 import type { TurnParts } from "./turnParts.js";
 
 /** After a launched process has ended its stream may still hold frames; this long they are waited for, milliseconds. */
@@ -25,6 +27,8 @@ export interface WorkPlace {
   readonly spec: WorkerSpec;
   readonly agent: AgentConfig;
   readonly workspace: string;
+  /** The gateway's environment, in which API keys may be named. */
+  readonly environment: WorkerProgram["environment"];
   /** Launch whose worker this one stands in for. */
   readonly replaces?: string;
 }
@@ -33,14 +37,10 @@ export interface WorkPlace {
 export interface SeatTurn {
   /** Whether the outcome is fixed: nobody is needed any more. */
   readonly settled: () => boolean;
-  /** Whether nothing of the turn can have begun in its worker. */
-  readonly untouched: () => boolean;
   /** Resolves when the turn is stopped. */
   readonly stopped: Promise<void>;
   /** Resolves when nothing more of the turn is to come. */
   readonly over: Promise<void>;
-  /** A worker is proved; `pooled`, and has run its practice rounds. */
-  readonly proved: (pooled: boolean) => void;
   /** Gives the turn to the worker. */
   readonly assign: (link: WorkerLink, place: WorkPlace) => Promise<void>;
   readonly frame: (frame: WorkerFrame) => Promise<void> | void;
@@ -49,7 +49,7 @@ export interface SeatTurn {
   /** The stream or the process of the worker has ended. */
   readonly ended: (launch: Launch, error: RpcError | undefined) => void;
   /** No worker can be had. */
-  readonly failed: (error: unknown) => Promise<void>;
+  readonly failed: (error: unknown) => Promise<unknown>;
 }
 
 /** What a seat works with. */
@@ -59,6 +59,7 @@ export interface SeatParts {
   /** The input that the worker is for. */
   readonly claimed: Pick<ClaimedInput, "agent" | "policy" | "input">;
   readonly log: Logger;
+  readonly track: PhaseTrack;
   readonly turn: SeatTurn;
 }
 
@@ -98,7 +99,7 @@ export class WorkerSeat {
     try {
       const { launch, pooled } = await pool.take(spec);
       this.#pooled = pooled;
-      await this.#engage(launch, { spec, agent, workspace });
+      await this.#engage(launch, { spec, agent, workspace, environment: program.environment });
     } catch (error) {
       if (!turn.settled()) listeners.workerTrouble(claimed.agent, error);
       throw error;
@@ -114,22 +115,23 @@ export class WorkerSeat {
   }
 
   async #engage(launch: Launch, place: WorkPlace): Promise<void> {
-    const { turn } = this.#parts;
+    const { track, turn } = this.#parts;
     this.#launch = launch;
     const link = await Promise.race([launch.attached, turn.stopped.then(() => undefined)]);
     if (link === undefined || turn.settled()) return;
     this.#link = link;
-    turn.proved(this.#pooled);
+    track.move("prove", "hello");
+    if (this.#pooled) track.move("exercise", "dry_run");
     this.#follow(launch, link, place);
     await turn.assign(link, place);
   }
 
   #follow(launch: Launch, link: WorkerLink, place: WorkPlace): void {
-    const { parts, turn } = this.#parts;
+    const { parts, track, turn } = this.#parts;
     const { clock } = parts;
     const ended = (error: RpcError | undefined): void => {
       if (link !== this.#link) return;
-      if (this.#pooled && turn.untouched() && !turn.settled()) this.#replaced = this.#replace(launch, place);
+      if (this.#pooled && mayReplace(track.phase) && !turn.settled()) this.#replaced = this.#replace(launch, place);
       else turn.ended(launch, error);
     };
     link.handle((frame) => (link === this.#link ? turn.frame(frame) : undefined));
@@ -147,11 +149,12 @@ export class WorkerSeat {
   }
 
   async #replace(dead: Launch, place: WorkPlace): Promise<void> {
-    const { parts, turn, log } = this.#parts;
+    const { parts, track, turn, log } = this.#parts;
     log.warn({ launch: dead.id, exit: dead.exit }, "a pooled worker died before its turn; starting another");
     this.#pooled = false;
     this.#link = undefined;
     turn.vacated();
+    track.restart();
     try {
       await this.#end(dead, false);
       if (turn.settled()) return;
