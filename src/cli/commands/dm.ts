@@ -1,6 +1,5 @@
 import {
   Delivery,
-  deliveryStateFromJSON,
   deliveryStateToJSON,
   DeliveryState,
   type Delivery as DeliveryMessage,
@@ -109,7 +108,7 @@ export async function dmList(context: CommandContext, options: DmListOptions): P
 
 function statesOf({ state, dead = false }: DmListOptions): DeliveryState[] {
   if (state === undefined) return dead ? [...DEAD] : [];
-  const named = deliveryStateFromJSON(`DELIVERY_STATE_${state.toUpperCase()}`);
+  const named = DeliveryState[`DELIVERY_STATE_${state.toUpperCase()}` as keyof typeof DeliveryState];
   if (!dead || DEAD.includes(named)) return [named];
   throw new CliError("INVALID_FIELD", `A message that is ${state} is no dead letter.`, "Leave out --state or --dead.");
 }
