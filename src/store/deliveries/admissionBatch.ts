@@ -20,6 +20,7 @@ export class AdmissionBatch {
   readonly #now: number;
   readonly #chats = new Map<string, string>();
   readonly #waiting = new Map<string, number>();
+  readonly #waitingFrom = new Map<string, number>();
   readonly #touched = new Map<string, number>();
   #load: HomeLoad | undefined;
   #left: number;
@@ -66,6 +67,23 @@ export class AdmissionBatch {
     return count;
   }
 
+  /** Messages of one author that wait for a recipient. */
+  waitingFrom(authorId: string, gateway: string, agent: string): number {
+    const place = `${authorId} ${gateway}/${agent}`;
+    const known = this.#waitingFrom.get(place);
+    if (known !== undefined) return known;
+    const row = this.#tx.get<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM deliveries
+       WHERE recipient_gateway = ? AND recipient_agent = ? AND author_id = ? AND state = 'queued'`,
+      gateway,
+      agent,
+      authorId,
+    );
+    const count = row?.count ?? 0;
+    this.#waitingFrom.set(place, count);
+    return count;
+  }
+
   /** What is queued in the home. To be asked for after {@link waitingFor}. */
   load(): Readonly<HomeLoad> {
     if (this.#load === undefined) throw new Error("nothing was counted yet");
@@ -73,8 +91,11 @@ export class AdmissionBatch {
   }
 
   /** Says that the row of a queued delivery was written: the totals count it in {@link finish}. */
-  noteQueued(gateway: string, agent: string, bodyBytes: number): void {
+  noteQueued(authorId: string, gateway: string, agent: string, bodyBytes: number): void {
     this.#waiting.set(`${gateway}/${agent}`, this.waitingFor(gateway, agent) + 1);
+    const from = `${authorId} ${gateway}/${agent}`;
+    const counted = this.#waitingFrom.get(from);
+    if (counted !== undefined) this.#waitingFrom.set(from, counted + 1);
     const { queued, bodyBytes: kept } = this.load();
     this.#load = { queued: queued + 1, bodyBytes: kept + bodyBytes };
     this.#deliveries += 1;
@@ -91,6 +112,7 @@ export class AdmissionBatch {
   forgetCounts(): void {
     this.#countDeliveries();
     this.#waiting.clear();
+    this.#waitingFrom.clear();
     this.#load = undefined;
   }
 

@@ -74,14 +74,14 @@ function admit(tx: Tx, batch: AdmissionBatch, draft: DeliveryDraft): Admission {
   }
   const retryAfterMs = checkLoopGuard(tx, draft);
   if (retryAfterMs !== undefined) return { kind: "refused", reason: "LOOP_GUARD", retryAfterMs };
-  const quota = checkQuotas(tx, batch, draft);
+  const quota = checkQuotas(batch, draft);
   if ("refusal" in quota) return { kind: "refused", reason: quota.refusal };
   const effects = noEffects();
   const delivery = deliveryOfDraft(batch, draft);
   const { recipientChat: chat, attribution, now } = draft;
   if (chat !== undefined) queueLocalInput(tx, { delivery, chat, attribution, now }, effects, batch);
   insertDelivery(tx, delivery, draft.bodyBytes);
-  batch.noteQueued(draft.recipientGateway, draft.recipientAgent, draft.bodyBytes);
+  batch.noteQueued(draft.sender.id, draft.recipientGateway, draft.recipientAgent, draft.bodyBytes);
   effects.changed.push(delivery.deliveryId);
   return { kind: "accepted", delivery, position: quota.position, effects };
 }

@@ -1,4 +1,3 @@
-import type { Tx } from "../sql.js";
 import type { AdmissionBatch } from "./admissionBatch.js";
 import type { DeliveryDraft } from "./deliveryDraft.js";
 
@@ -9,27 +8,16 @@ export type QuotaRefusal = "SENDER_QUOTA" | "RECIPIENT_QUOTA" | "HOME_QUOTA";
 export type QuotaVerdict = { readonly position: number } | { readonly refusal: QuotaRefusal };
 
 /** Looks for the first quota that one more message would exceed. */
-export function checkQuotas(tx: Tx, batch: AdmissionBatch, draft: DeliveryDraft): QuotaVerdict {
+export function checkQuotas(batch: AdmissionBatch, draft: DeliveryDraft): QuotaVerdict {
   const { bounds, recipientGateway, recipientAgent } = draft;
   const waiting = batch.waitingFor(recipientGateway, recipientAgent);
   const { queued, bodyBytes } = batch.load();
   // What one sender has waiting is part of what waits, so most lanes need no second count.
   if (waiting >= bounds.queuedPerRecipientAndSender) {
-    const bySender = count(
-      tx,
-      `SELECT COUNT(*) AS count FROM deliveries
-       WHERE recipient_gateway = ? AND recipient_agent = ? AND author_id = ? AND state = 'queued'`,
-      recipientGateway,
-      recipientAgent,
-      draft.sender.id,
-    );
+    const bySender = batch.waitingFrom(draft.sender.id, recipientGateway, recipientAgent);
     if (bySender >= bounds.queuedPerRecipientAndSender) return { refusal: "SENDER_QUOTA" };
   }
   if (waiting >= bounds.queuedPerRecipient) return { refusal: "RECIPIENT_QUOTA" };
   const full = queued >= bounds.queuedPerHome || bodyBytes + draft.bodyBytes > bounds.bodyBytesPerHome;
   return full ? { refusal: "HOME_QUOTA" } : { position: waiting + 1 };
-}
-
-function count(tx: Tx, sql: string, ...values: string[]): number {
-  return tx.get<{ count: number }>(sql, ...values)?.count ?? 0;
 }

@@ -6,7 +6,7 @@ import { BatchStream } from "./batchStream.js";
 import { pause } from "../../../base/pause.js";
 import type { PeerConnection, PeerContext } from "./peerContext.js";
 import { sendBatch, sendOne } from "./peerSender.js";
-import { BATCH_ITEMS, BATCHES, isLarge, lanesOfNext, planSends, type SendPlan } from "./planSends.js";
+import { BATCH_ITEMS, BATCHES, isLarge, laneShare, lanesOfNext, planSends, type SendPlan } from "./planSends.js";
 
 /** Lanes that are looked at: those that may go on come first. */
 const LANES = 512;
@@ -105,14 +105,15 @@ export class LaneSender {
     const due = lanesOfNext(free.filter(isDue), this.#underWay);
     const held = readDestination(store.reader, this.#gateway).hold !== undefined;
     let left = BATCH_ITEMS;
-    const lanes = due.map(({ recipientAgent }, place) => {
-      // What one lane has too little of is left to those after it.
-      const share = held ? 1 : Math.max(1, Math.ceil(left / (due.length - place)));
+    const lanes: (readonly WaitingMessage[])[] = [];
+    for (const [place, { recipientAgent }] of due.entries()) {
+      if (left <= 0) break;
+      const share = held ? 1 : laneShare(left, due.length - place);
       const lane = laneOf(store.reader, this.#gateway, recipientAgent, share);
       left -= lane.length;
       const end = lane.findIndex((delivery) => !isDue(delivery) || (held && now <= delivery.expiresAt));
-      return end < 0 ? lane : lane.slice(0, end);
-    });
+      lanes.push(end < 0 ? lane : lane.slice(0, end));
+    }
     const later = free.flatMap(({ nextAttemptAt = 0 }) => (nextAttemptAt > now ? [nextAttemptAt] : []));
     return {
       plan: planSends(

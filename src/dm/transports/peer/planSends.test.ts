@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { WaitingMessage } from "../../../store/deliveries/outboundDeliveries.js";
-import { BATCH_ITEMS, BATCHES, lanesOfNext, planSends } from "./planSends.js";
+import { BATCH_ITEMS, BATCHES, laneShare, lanesOfNext, planSends } from "./planSends.js";
 
 const message = (deliveryId: string, body = "hello", expiresAt = 100): WaitingMessage =>
   ({ deliveryId, body, expiresAt }) as unknown as WaitingMessage;
@@ -60,4 +60,11 @@ test("many lanes are shared out among the batches that may be on their way, few 
     expect(planSends(lanesOfNext(lanes(count), { batches: 0 }), idle, 0).kind).toBe("batch");
   }
   expect(lanesOfNext(lanes(20), { batches: BATCHES })).toHaveLength(20);
+});
+
+test("a batch takes long pieces of few lanes, and of a handful all that it has room for", () => {
+  expect(laneShare(BATCH_ITEMS, 100)).toBe(16);
+  expect(laneShare(BATCH_ITEMS, 1)).toBe(BATCH_ITEMS);
+  expect(laneShare(BATCH_ITEMS, 5)).toBe(26);
+  expect(laneShare(7, 40)).toBe(7);
 });

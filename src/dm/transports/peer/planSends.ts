@@ -2,6 +2,8 @@ import type { WaitingMessage } from "../../../store/deliveries/outboundDeliverie
 
 /** Messages of one batch. */
 export const BATCH_ITEMS = 128;
+/** Messages of one lane in a batch, where there are many lanes. */
+const LANE_ITEMS = 16;
 /** Waiting messages from which on a batch is worth its stream; fewer go one by one. */
 const BATCH_FROM = 8;
 /** Bodies of one batch, bytes of UTF-8: far from the message limit with everything around them. */
@@ -65,6 +67,15 @@ export function lanesOfNext<Lane>(due: readonly Lane[], { batches }: Pick<UnderW
   // A part with fewer lanes than that might not be sent as a batch.
   const parts = Math.max(1, Math.min(BATCHES - batches, Math.floor(due.length / BATCH_FROM)));
   return due.slice(0, Math.min(Math.ceil(due.length / parts), BATCH_ITEMS));
+}
+
+/**
+ * How many messages of the next lane a batch takes at most. A lane's messages are stored together at the other end, with what is
+ * looked up there once for each recipient, so a batch holds long pieces of few lanes; with few lanes, all of its room. Pure.
+ * @param left room in the batch, at least 1. @param lanes lanes that are still to come, this one included
+ */
+export function laneShare(left: number, lanes: number): number {
+  return Math.min(left, Math.max(LANE_ITEMS, Math.ceil(left / lanes)));
 }
 
 /** Whether a message counts as large. */
