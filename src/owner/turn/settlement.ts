@@ -1,3 +1,4 @@
+import { createDeferred } from "../../base/deferred.js";
 import type { Logger } from "../../base/logger.js";
 import type { TurnResult } from "../../gen/talaria/types/v1/result.js";
 import type { DeliveryEffects } from "../../store/deliveries/deliveryEffects.js";
@@ -41,6 +42,7 @@ export class Settlement {
   readonly #parts: SettlementParts;
   readonly #log: Logger;
   readonly #turn: SettledTurn;
+  readonly #settled = createDeferred<void>();
   #state: SettlementState = { kind: "open" };
 
   constructor(parts: SettlementParts, log: Logger, turn: SettledTurn) {
@@ -57,6 +59,11 @@ export class Settlement {
   /** Whether there is an outcome that nothing can change any more; that of a loss may still have to be stored. */
   get fixed(): boolean {
     return this.#state.kind === "kept" || this.#state.kind === "lost";
+  }
+
+  /** Resolves once the outcome is stored, or left to the next start because the store is closed. */
+  get settled(): Promise<void> {
+    return this.#settled.promise;
   }
 
   /**
@@ -84,7 +91,10 @@ export class Settlement {
     this.#state = { kind: "lost" };
     const loss = lossNow();
     const settled = await settleLoss(this.#parts, this.#log, loss);
-    if (settled === undefined) return "left";
+    if (settled === undefined) {
+      this.#settled.resolve();
+      return "left";
+    }
     this.#stored();
     if (settled.kind === "lost") {
       this.#parts.listeners.effects(settled.effects);
@@ -94,6 +104,7 @@ export class Settlement {
   }
 
   #stored(): void {
+    this.#settled.resolve();
     this.#turn.stored();
     announceEnd(this.#parts, this.#turn.claimed);
   }
