@@ -67,6 +67,12 @@ export class AttachSession {
     return this.#sender.emit(event);
   }
 
+  /** Sends an event; resolves when it has left, see {@link FrameSender.left}. @throws RpcError FRAME_OUT_OF_PHASE. */
+  async announce(event: TurnEvent): Promise<void> {
+    await this.emit(event);
+    await this.#sender.left();
+  }
+
   /** Sends a heartbeat or an error ahead of everything; does nothing where the phase or the stream allows none. */
   sendUrgent(frame: Extract<WorkerFrame, { $case: "heartbeat" | "error" }>): void {
     const next = transition(this.#phase, { kind: "sent", frame: frame.$case });

@@ -23,7 +23,7 @@ import type { WorkerLog } from "./workerLog.js";
 export interface TurnContextParts {
   readonly bootstrap: CheckedBootstrap;
   readonly budgets: ResolvedBudgets;
-  readonly session: Pick<AttachSession, "emit" | "send">;
+  readonly session: Pick<AttachSession, "announce" | "emit" | "send">;
   readonly store: StoreClient;
   readonly prompts: PromptTable;
   readonly heartbeat: Heartbeat;
@@ -74,7 +74,14 @@ export function createTurnContext(parts: TurnContextParts): TurnContext {
       if (text === "") return Promise.resolve();
       return text.length * 3 <= PIECE_BYTES ? emitPiece(text, channel) : emitLong(text, channel);
     },
-    callTool: createToolCaller({ emit: (event) => session.emit(event), clock, signal, redact, hooks: parts.hooks }),
+    callTool: createToolCaller({
+      emit: (event) => session.emit(event),
+      announce: (event) => session.announce(event),
+      clock,
+      signal,
+      redact,
+      hooks: parts.hooks,
+    }),
     approve: (request) => approvals.ask(request),
     ask: (questions) => clarifications.ask(questions),
     sendDirectMessage: (message) => store.sendDirectMessage(message),

@@ -83,6 +83,35 @@ test("deltas of different channels are not joined, and a frame keeps its place a
   expect(sink.frames.map(({ frame }) => frame?.$case)).toEqual(["events", "events", "finished", "events"]);
 });
 
+test("what has left is known when the write that held it completes, whatever is emitted behind it", async () => {
+  const sink = new FakeSink();
+  const sender = new FrameSender(sink, 1_048_576);
+  expect(await isPending(sender.left())).toBe(false);
+  void sender.emit(delta("before"));
+  void sender.emit(delta("with it"));
+  const left = sender.left();
+  void sender.emit(delta("behind"));
+  void sender.send({ $case: "finished", value: {} });
+  sink.completeWrites();
+  expect(sink.texts).toEqual(["before", "with it"]);
+  expect(await isPending(left)).toBe(true);
+  sink.completeWrites();
+  expect(await isPending(left)).toBe(false);
+  expect(sink.texts).toEqual(["before", "with it", "behind"]);
+  expect(sink.frames.at(-1)?.frame?.$case).toBe("finished");
+});
+
+test("nobody waits for what leaves a sender that is closed", async () => {
+  const sink = new FakeSink();
+  const sender = new FrameSender(sink, 1_048_576);
+  void sender.emit(delta("in flight"));
+  const left = sender.left();
+  expect(await isPending(left)).toBe(true);
+  sender.close(new Error("the call has ended"));
+  expect(await isPending(left)).toBe(false);
+  expect(await isPending(sender.left())).toBe(false);
+});
+
 test("a transport that is behind is left alone until it has caught up", async () => {
   const sink = new FakeSink();
   const sender = new FrameSender(sink, 1_048_576);

@@ -28,7 +28,13 @@ interface ControlItem {
   starved: boolean;
 }
 
-type Item = ControlItem | EventBatch;
+/** A place among what is sent that somebody waits for: resolved when everything before it has left. */
+interface Milestone {
+  readonly kind: "milestone";
+  readonly reached: Deferred<void>;
+}
+
+type Item = ControlItem | EventBatch | Milestone;
 
 const READY = Promise.resolve();
 
@@ -90,6 +96,18 @@ export class FrameSender {
     return waiting.promise;
   }
 
+  /**
+   * Resolves when all that was emitted so far has left for the transport: the owner learns of it then, even if this process dies at
+   * once. At once after {@link close}.
+   */
+  left(): Promise<void> {
+    if (this.#closed !== undefined) return READY;
+    const reached = createDeferred<void>();
+    this.#queue.push({ kind: "milestone", reached });
+    this.#pump();
+    return reached.promise;
+  }
+
   /** Sends a frame after everything before it, once there is credit. @throws Error once the sender is closed. */
   send(frame: WorkerFrame): Promise<void> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
@@ -128,6 +146,10 @@ export class FrameSender {
     this.#gathered = 0;
     for (const item of queue) {
       if (item instanceof EventBatch) continue;
+      if (item.kind === "milestone") {
+        item.reached.resolve();
+        continue;
+      }
       // Not every sender waits.
       item.sent.promise.catch(() => undefined);
       item.sent.reject(error);
@@ -151,6 +173,10 @@ export class FrameSender {
       if (item === undefined) break;
       if (item instanceof EventBatch) {
         if (this.#batchInFlight || !this.#sendBatch(item)) break;
+      } else if (item.kind === "milestone") {
+        if (this.#batchInFlight) break;
+        this.#queue.shift();
+        item.reached.resolve();
       } else {
         const bytes = this.#encode({ sequence: this.#sequence + 1n, frame: item.frame });
         if (!this.#fits(bytes.length)) {

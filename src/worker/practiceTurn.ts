@@ -69,13 +69,14 @@ function noRuntime(): never {
   throw new Error("a turn that is stopped before it is ready loads no runtime");
 }
 
-function standInSession(): Pick<AttachSession, "send" | "emit" | "adopted" | "sendUrgent"> {
+function standInSession(): Pick<AttachSession, "send" | "emit" | "announce" | "adopted" | "sendUrgent"> {
   const encode = createFrameEncoder();
   return {
     send: async (frame) => {
       encode({ sequence: 1n, frame });
     },
     emit: () => Promise.resolve(),
+    announce: () => Promise.resolve(),
     adopted: () => undefined,
     sendUrgent: () => undefined,
   };

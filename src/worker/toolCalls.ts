@@ -33,6 +33,8 @@ export interface ToolOutcome {
 /** What {@link createToolCaller} needs. */
 export interface ToolCallerOptions {
   readonly emit: (event: TurnEvent) => Promise<void>;
+  /** The same; resolves when the event has left the process. */
+  readonly announce: (event: TurnEvent) => Promise<void>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Removes secrets from what viewers see. */
@@ -52,14 +54,15 @@ export function shownCallId(id: string): string {
 export function createToolCaller(options: ToolCallerOptions): (request: ToolCallRequest) => Promise<ToolOutcome> {
   let count = 0;
   return async (request) => {
-    const { emit, clock, signal, redact, hooks } = options;
+    const { emit, announce, clock, signal, redact, hooks } = options;
     signal.throwIfAborted();
     count += 1;
     const id = request.id === undefined || request.id === "" ? `call_${String(count)}` : request.id;
     const toolCallId = shownCallId(id);
     const name = cutToCodePoints(request.name === "" ? "tool" : request.name, ID_LIMIT);
     const shown = showArguments(request.arguments, redact);
-    await emit({ event: { $case: "toolStarted", value: { toolCallId, name, ...shown } } });
+    // Before the tool does anything: if the worker dies in it, the owner must know that it may have had an effect.
+    await announce({ event: { $case: "toolStarted", value: { toolCallId, name, ...shown } } });
     await hooks?.toolStarted({ callId: toolCallId, name, arguments: shown.arguments });
     const startedAt = clock.monotonic();
     const { result, isError } = await outcomeOf(request.run, signal, id);

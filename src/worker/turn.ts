@@ -29,7 +29,7 @@ export interface TurnParts {
   readonly bootstrap: CheckedBootstrap;
   readonly budgets: ResolvedBudgets;
   readonly client: Client;
-  readonly session: Pick<AttachSession, "send" | "emit" | "adopted">;
+  readonly session: Pick<AttachSession, "send" | "emit" | "announce" | "adopted">;
   readonly heartbeat: Heartbeat;
   readonly stop: StopLatch;
   /** Called when `Adopt` is on its way. */

@@ -127,6 +127,7 @@ export function turnBench(options: BenchOptions): TurnBench {
     },
     callTool: createToolCaller({
       emit: () => Promise.resolve(),
+      announce: () => Promise.resolve(),
       clock: systemClock,
       signal,
       redact: (text) => text,
