@@ -60,7 +60,7 @@ function settling() {
     fence: { executionId: "exe_1", epoch: 1, generation: 1 },
     stored: () => void happened.push("stored"),
   });
-  void settlement.settled.then(() => happened.push("settled"));
+  void settlement.settled.then((how) => happened.push(`settled: ${how}`));
   const lose = (outcome: Loss["outcome"]) =>
     settlement.lose(() => {
       happened.push(`lost: ${outcome}`);
@@ -80,7 +80,7 @@ test("a loss that comes while the receipt is on its way waits for it, and the re
   await kept;
   expect(await lost).toBe("receipt");
   expect([settlement.open, settlement.fixed]).toEqual([false, true]);
-  expect(happened).toEqual([expect.any(String), "stored", "effects", "settled"]);
+  expect(happened).toEqual([expect.any(String), "stored", "effects", "settled: stored"]);
 });
 
 test("a loss behind a receipt that is refused is the outcome", async () => {
@@ -92,7 +92,14 @@ test("a loss behind a receipt that is refused is the outcome", async () => {
   await expect.poll(() => answers.length).toBe(2);
   answers[1]?.resolve(LOST);
   expect(await lost).toBe("stored");
-  expect(happened).toEqual([expect.any(String), "lost: failed", expect.any(String), "stored", "effects", "settled"]);
+  expect(happened).toEqual([
+    expect.any(String),
+    "lost: failed",
+    expect.any(String),
+    "stored",
+    "effects",
+    "settled: stored",
+  ]);
 });
 
 test("the first loss stands, fixed at once although it is not stored yet, and an unknown outcome is told after it", async () => {
@@ -100,10 +107,17 @@ test("the first loss stands, fixed at once although it is not stored yet, and an
   const lost = lose("unknown");
   expect(settlement.fixed).toBe(true);
   expect(await lose("failed")).toBe("earlier_loss");
-  expect(happened).not.toContain("settled");
+  expect(happened).not.toContain("settled: stored");
   answers[0]?.resolve(LOST);
   expect(await lost).toBe("stored");
-  expect(happened).toEqual(["lost: unknown", expect.any(String), "stored", "effects", "unknown told", "settled"]);
+  expect(happened).toEqual([
+    "lost: unknown",
+    expect.any(String),
+    "stored",
+    "effects",
+    "unknown told",
+    "settled: stored",
+  ]);
 });
 
 test("a loss that the store was closed before is left to the next start, and nobody is told of it", async () => {
@@ -111,5 +125,5 @@ test("a loss that the store was closed before is left to the next start, and nob
   const lost = lose("failed");
   answers[0]?.reject(new StorageError("closed", "closed"));
   expect(await lost).toBe("left");
-  expect(happened).toEqual(["lost: failed", expect.any(String), "settled"]);
+  expect(happened).toEqual(["lost: failed", expect.any(String), "settled: left"]);
 });

@@ -42,7 +42,7 @@ export class Settlement {
   readonly #parts: SettlementParts;
   readonly #log: Logger;
   readonly #turn: SettledTurn;
-  readonly #settled = createDeferred<void>();
+  readonly #settled = createDeferred<"stored" | "left">();
   #state: SettlementState = { kind: "open" };
 
   constructor(parts: SettlementParts, log: Logger, turn: SettledTurn) {
@@ -61,8 +61,8 @@ export class Settlement {
     return this.#state.kind === "kept" || this.#state.kind === "lost";
   }
 
-  /** Resolves once the outcome is stored, or left to the next start because the store is closed. */
-  get settled(): Promise<void> {
+  /** Resolves once the outcome is stored, or `left` to the next start, which looks at the evidence, because the store is closed. */
+  get settled(): Promise<"stored" | "left"> {
     return this.#settled.promise;
   }
 
@@ -92,7 +92,7 @@ export class Settlement {
     const loss = lossNow();
     const settled = await settleLoss(this.#parts, this.#log, loss);
     if (settled === undefined) {
-      this.#settled.resolve();
+      this.#settled.resolve("left");
       return "left";
     }
     this.#stored();
@@ -104,7 +104,7 @@ export class Settlement {
   }
 
   #stored(): void {
-    this.#settled.resolve();
+    this.#settled.resolve("stored");
     this.#turn.stored();
     announceEnd(this.#parts, this.#turn.claimed);
   }

@@ -280,8 +280,8 @@ export class TurnRun {
     await this.children.retired();
     this.#slot.leave();
     // What is lost while there is no room for its outcome may be gone before that is stored: it holds its session until then.
-    await this.#settlement.settled;
-    await releaseTurn(this.#parts, this.#log, this.fence.executionId);
+    const settled = await this.#settlement.settled;
+    if (settled === "stored") await releaseTurn(this.#parts, this.#log, this.fence.executionId);
     this.#trace.ended();
   }
 }
