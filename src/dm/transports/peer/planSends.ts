@@ -1,7 +1,7 @@
 import type { WaitingMessage } from "../../../store/deliveries/outboundDeliveries.js";
 
-/** Messages of one batch. */
-export const BATCH_ITEMS = 128;
+/** Messages of one batch: some 20 ms of the receiver's loop, which is held for a batch. */
+export const BATCH_ITEMS = 192;
 /** Messages of one lane in a batch, where there are many lanes. */
 const LANE_ITEMS = 16;
 /** Waiting messages from which on a batch is worth its stream; fewer go one by one. */
