@@ -31,3 +31,8 @@ test("boundaries and absence count", () => {
   expect(new Set(all.map((parts) => digestOf(parts))).size).toBe(all.length);
   expect(digestOf([])).toBe("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 });
+
+test("a digest stays what it was: stores keep them", () => {
+  const parts = ["agent:ada", "grüße 😀", 7, true, undefined, Uint8Array.of(1, 2, 3)];
+  expect(digestOf(parts)).toBe("1155b1266fc950dd655565cd04495ad44de477c31d185585ddc2882cbb1931ca");
+});

@@ -8,18 +8,28 @@ export type DigestPart = string | Uint8Array | number | bigint | boolean | undef
  * so that moving a boundary between two parts changes the digest.
  */
 export function digestOf(parts: readonly DigestPart[]): string {
-  const encoded: Uint8Array[] = [];
-  for (const part of parts) {
-    const bytes = part instanceof Uint8Array ? part : Buffer.from(part === undefined ? "" : String(part), "utf8");
-    const head = Buffer.allocUnsafe(9);
-    head.writeUInt8(kindOf(part), 0);
+  // One buffer for all: every message that comes in is digested.
+  const contents = parts.map((part) =>
+    part instanceof Uint8Array || typeof part === "string" ? part : part === undefined ? "" : String(part),
+  );
+  const size = contents.reduce((sum, content) => sum + HEAD_BYTES + Buffer.byteLength(content), 0);
+  const whole = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const [index, content] of contents.entries()) {
+    const body = at + HEAD_BYTES;
+    if (typeof content !== "string") whole.set(content, body);
+    const length = typeof content === "string" ? whole.write(content, body, "utf8") : content.byteLength;
+    whole.writeUInt8(kindOf(parts[index]), at);
     // A length is far below 2^32: both halves of the 64 bits are written as such.
-    head.writeUInt32BE(0, 1);
-    head.writeUInt32BE(bytes.byteLength, 5);
-    encoded.push(head, bytes);
+    whole.writeUInt32BE(0, at + 1);
+    whole.writeUInt32BE(length, at + 5);
+    at = body + length;
   }
-  return hash("sha256", Buffer.concat(encoded), "hex");
+  return hash("sha256", whole, "hex");
 }
+
+/** A part's kind and its length in 64 bits. */
+const HEAD_BYTES = 9;
 
 function kindOf(part: DigestPart): number {
   if (part === undefined) return 0;

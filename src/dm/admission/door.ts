@@ -6,6 +6,7 @@ import type { Neighbourhood } from "../addresses/resolveTarget.js";
 import type { DoorOptions } from "./doorOptions.js";
 import type { IncomingMessage } from "./origin.js";
 import { prepareMessage } from "./prepareMessage.js";
+import { rememberRecipients } from "./rememberRecipients.js";
 import { storeRefusal } from "./refusals.js";
 
 /** A message that is on disk. */
@@ -57,11 +58,12 @@ export function createDoor(options: DoorOptions): Door {
       const drafts: { readonly index: number; readonly draft: DeliveryDraft }[] = [];
       const held = new Set<string>();
       const neighbourhood = neighbourhoodOf(options);
+      const resolve = rememberRecipients();
       for (const [index, message] of messages.entries()) {
         const recipient = message.target.toLowerCase();
         const prepared = held.has(recipient)
           ? { refused: reasonError("BATCH_ITEM_HELD_BACK") }
-          : attempt(() => prepareMessage(options, message, neighbourhood));
+          : attempt(() => prepareMessage(options, message, neighbourhood, resolve));
         if ("deliveryId" in prepared) drafts.push({ index, draft: prepared });
         else results[index] = prepared;
         if ("refused" in prepared) held.add(recipient);

@@ -25,11 +25,13 @@ export interface EarlierDelivery {
  * Everything before the transaction: what is to be admitted, or the delivery that an earlier call made. A replay needs
  * neither its recipient nor its sender's rights any more, so a refusal is given where no such delivery is found; the
  * transaction finds it for a message that would not be refused.
+ * @param resolve finds the recipient; one that remembers them where many messages come together
  */
 export function prepareMessage(
   options: DoorOptions,
   message: IncomingMessage,
   neighbourhood: Neighbourhood,
+  resolve: typeof resolveRecipient = resolveRecipient,
 ): DeliveryDraft | EarlierDelivery {
   if (options.isDraining()) throw drainingRefusal();
   if (!options.enabled) throw reasonError("MESSAGING_DISABLED");
@@ -43,7 +45,7 @@ export function prepareMessage(
       options,
       message,
       { sender, digest, ...checked },
-      checkWay(options, message, sender, neighbourhood),
+      checkWay(options, message, sender, neighbourhood, resolve),
     );
   } catch (caught) {
     const earlier = findEarlier(options, sender, message, digest);
@@ -58,11 +60,12 @@ function checkWay(
   message: IncomingMessage,
   sender: Sender,
   neighbourhood: Neighbourhood,
+  resolve: typeof resolveRecipient,
 ): Recipient {
   if (message.origin.kind === "peer" && message.origin.expiresAt <= options.clock.now()) {
     throw reasonError("MESSAGE_EXPIRED");
   }
-  const recipient = resolveRecipient(message, sender, neighbourhood, options);
+  const recipient = resolve(message, sender, neighbourhood, options);
   checkReference(message, sender, options);
   if (message.depth > LIMITS.depth) throw reasonError("DEPTH_EXCEEDED");
   return recipient;
