@@ -23,12 +23,14 @@ import { leafSource } from "../../src/rpc/tls/leafCertificate.js";
 import { removeHome } from "../lib/benchHome.js";
 import { clientName, makePeerHome } from "../lib/peerHome.js";
 import { startBenchGateway } from "./benchGateway.js";
+import { keepOwnWindow } from "./keepOwnWindow.js";
 
 /**
  * What answers `DeliverDM`: `durable` is the service itself; `oneByOne` too, with a transaction for each message; `validated` is
- * the same harness, keys and checks of the envelope without door and store; `empty` is a bare grpc-js handler.
+ * the same harness, keys and checks of the envelope without door and store; `empty` is a bare grpc-js handler; `narrow` is `durable` with
+ * the receive window that HTTP/2 starts with.
  */
-export type PeerMode = "durable" | "oneByOne" | "validated" | "empty";
+export type PeerMode = "durable" | "oneByOne" | "validated" | "empty" | "narrow";
 
 /** An open peer listener. */
 export interface OpenPeer {
@@ -54,7 +56,7 @@ export interface OpenPeerOptions {
 /** Opens a peer listener: TLS with pinned keys on both sides. Nothing takes the messages up. */
 export async function openPeer(options: OpenPeerOptions): Promise<OpenPeer> {
   const { mode, clientPins, home } = options;
-  if (mode === "durable" || mode === "oneByOne") return openDurable(mode, clientPins, home);
+  if (mode !== "validated" && mode !== "empty") return openDurable(mode, clientPins, home);
   const identity = await ephemeralIdentity(clock.now());
   const leaves = await leafSource(identity, () => clock.now());
   const peers = new Map(clientPins.map((pin, index) => [pin, peerOf(pin, index)]));
@@ -86,16 +88,18 @@ export async function openPeer(options: OpenPeerOptions): Promise<OpenPeer> {
 }
 
 async function openDurable(
-  mode: "durable" | "oneByOne",
+  mode: Exclude<PeerMode, "validated" | "empty">,
   clientPins: readonly string[],
   given: string | undefined,
 ): Promise<OpenPeer> {
   const home = given ?? (await makePeerHome(clientPins));
+  const widen = mode === "narrow" ? keepOwnWindow() : undefined;
   const { gateway, context } = await startBenchGateway({
     home,
     turnsStart: false,
     ...(mode === "oneByOne" ? { forMessages: withOneByOne } : {}),
   });
+  widen?.();
   return {
     address: gateway.addresses.peers ?? "",
     pin: gateway.pin,

@@ -224,34 +224,29 @@ async function goalRows({ rounds, scale, progress, compare, shapeOf, commits }: 
   );
 
   progress("deliveries: large bodies behind a cap");
-  // Into a bare server, whose receive window is HTTP/2's own: calls that are large starve one another there.
   const large = shapeOf(64, LARGE);
+  // Into HTTP/2's own receive window, as other servers have it: there large calls starve one another.
   const capped = await compare({
-    plain: { mode: "empty", shape: large },
-    capped: { mode: "empty", shape: { ...large, cap: CAP } },
+    plain: { mode: "narrow", shape: large },
+    capped: { mode: "narrow", shape: { ...large, cap: CAP } },
   });
+  const narrow = ["64 in flight, window of 64 KiB", capped.plain] as const;
   rows.push(
     pairRow(
-      `64 callers, 16,000 B, bare server, ${String(CAP)} calls in flight, the wait included: p99`,
+      `64 callers, 16,000 B, window of 64 KiB, ${String(CAP)} calls in flight, the wait included: p99`,
       "ms",
       p(0.99),
       capped.capped,
-      ["64 in flight", capped.plain],
-      {
-        goalName: "G13",
-        goal: { of: "ratio", atMost: 0.4 },
-      },
+      narrow,
+      { goalName: "G13", goal: { of: "ratio", atMost: 0.4 } },
     ),
     pairRow(
-      `64 callers, 16,000 B, bare server, ${String(CAP)} calls in flight: calls/s`,
+      `64 callers, 16,000 B, window of 64 KiB, ${String(CAP)} calls in flight: calls/s`,
       "/s",
       perSecond,
       capped.capped,
-      ["64 in flight", capped.plain],
-      {
-        goalName: "G13",
-        goal: { of: "ratio", atLeast: 1 },
-      },
+      narrow,
+      { goalName: "G13", goal: { of: "ratio", atLeast: 1 } },
     ),
   );
   return rows;
