@@ -1,3 +1,5 @@
+import { createKeyedListeners } from "./keyedListeners.js";
+
 /** Tells watchers inside this process that deliveries have changed. Carries no state: who is told reads the store again. */
 export interface DeliveryHub {
   /** Says that these deliveries have changed; to be called after the commit. */
@@ -10,25 +12,15 @@ export interface DeliveryHub {
 
 /** Makes a hub without watchers. */
 export function createDeliveryHub(): DeliveryHub {
-  const byDelivery = new Map<string, Set<() => void>>();
+  const deliveries = createKeyedListeners();
   const any = new Set<(deliveryIds: readonly string[]) => void>();
   return {
     notify(deliveryIds) {
       if (deliveryIds.length === 0) return;
-      for (const id of new Set(deliveryIds)) for (const run of [...(byDelivery.get(id) ?? [])]) run();
+      for (const id of new Set(deliveryIds)) deliveries.tell(id);
       for (const run of [...any]) run(deliveryIds);
     },
-    onDelivery(deliveryId, run) {
-      const once = (): void => {
-        run();
-      };
-      const waiting = byDelivery.get(deliveryId) ?? new Set();
-      byDelivery.set(deliveryId, waiting.add(once));
-      return () => {
-        waiting.delete(once);
-        if (waiting.size === 0 && byDelivery.get(deliveryId) === waiting) byDelivery.delete(deliveryId);
-      };
-    },
+    onDelivery: (deliveryId, run) => deliveries.on(deliveryId, run),
     onAny(run) {
       const once = (deliveryIds: readonly string[]): void => {
         run(deliveryIds);

@@ -1,4 +1,5 @@
 import type { DeliveryHub } from "../deliveryHub.js";
+import { createKeyedListeners } from "../keyedListeners.js";
 
 /** Tells watches of receipts that there is something for them: thousands of peers watch, and a change concerns one of them. */
 export interface ReceiptChanges {
@@ -14,26 +15,11 @@ export function createReceiptChanges(
   hub: Pick<DeliveryHub, "onAny">,
   scopeOf: (deliveryId: string) => string | undefined,
 ): ReceiptChanges {
-  const byScope = new Map<string, Set<() => void>>();
-  const tell = (scope: string | undefined): void => {
-    for (const run of [...(byScope.get(scope ?? "") ?? [])]) run();
-  };
+  const scopes = createKeyedListeners();
   hub.onAny((deliveryIds) => {
     // Whose each is costs a look into the store; so does every watch that is told.
-    if (deliveryIds.length >= byScope.size) for (const scope of [...byScope.keys()]) tell(scope);
-    else for (const scope of new Set(deliveryIds.map(scopeOf))) tell(scope);
+    if (deliveryIds.length >= scopes.size) scopes.tellAll();
+    else for (const scope of new Set(deliveryIds.map(scopeOf))) if (scope !== undefined) scopes.tell(scope);
   });
-  return {
-    onScope(scope, run) {
-      const once = (): void => {
-        run();
-      };
-      const waiting = byScope.get(scope) ?? new Set();
-      byScope.set(scope, waiting.add(once));
-      return () => {
-        waiting.delete(once);
-        if (waiting.size === 0 && byScope.get(scope) === waiting) byScope.delete(scope);
-      };
-    },
-  };
+  return { onScope: (scope, run) => scopes.on(scope, run) };
 }
