@@ -13,6 +13,10 @@ export const LIMITS = Object.freeze({
   streamRetryBufferBytes: 4 * KIB,
   /** What a connection from another machine, and each of its streams, may have sent that was not read yet. */
   receiveWindowBytes: 1 * MIB,
+  /** Largest number that is counted, of tokens or rows: what a double holds exactly. */
+  counter: 2 ** 53,
+  /** Largest cost, US dollars. */
+  costUsd: 1e12,
   /** Longest body of a direct message. */
   bodyCodePoints: 16_000,
   /** Longest reply that a receipt carries inline; a longer one is cut and marked. */

@@ -1,3 +1,4 @@
+import { LIMITS } from "../base/limits.js";
 import { CostStatus } from "../gen/talaria/types/v1/result.js";
 
 /** What a runtime reports of its model calls. Every field is added to the tally; what is not a number counts as nothing. */
@@ -53,7 +54,6 @@ export const NO_USAGE: UsageTotals = Object.freeze({
 });
 
 const MAX_API_CALLS = 0xffff_ffff;
-const MAX_COST = 1e12;
 
 /** The totals with a report added. */
 export function addUsage(totals: UsageTotals, report: UsageReport): UsageTotals {
@@ -65,7 +65,7 @@ export function addUsage(totals: UsageTotals, report: UsageReport): UsageTotals 
     cacheWriteTokens: sum(totals.cacheWriteTokens, report.cacheWriteTokens),
     reasoningTokens: sum(totals.reasoningTokens, report.reasoningTokens),
     apiCalls: Math.min(MAX_API_CALLS, sum(totals.apiCalls, report.apiCalls ?? 1)),
-    costUsd: cost === undefined ? totals.costUsd : Math.min(MAX_COST, (totals.costUsd ?? 0) + cost),
+    costUsd: cost === undefined ? totals.costUsd : Math.min(LIMITS.costUsd, (totals.costUsd ?? 0) + cost),
     costStatus: report.costStatus ?? (cost === undefined ? totals.costStatus : CostStatus.COST_STATUS_ESTIMATED),
     costSource: report.costSource ?? totals.costSource,
     reported: true,

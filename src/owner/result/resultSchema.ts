@@ -4,9 +4,7 @@ import { exceedsCodePoints } from "../../base/codePoints.js";
 import { LIMITS } from "../../base/limits.js";
 
 /** Largest token count that a receipt may carry. */
-const MAX_COUNT = 2n ** 53n;
-/** Largest cost, US dollars. */
-const MAX_COST = 1e12;
+const MAX_COUNT = BigInt(LIMITS.counter);
 /** Largest answer inside the receipt, bytes. */
 const MAX_INLINE_ANSWER = 1_048_576;
 
@@ -34,7 +32,7 @@ export const resultSchema = z.object({
   reasoningTokens: count,
   turnInputTokens: count.optional(),
   turnOutputTokens: count.optional(),
-  estimatedCostUsd: z.number().min(0).max(MAX_COST).optional(),
+  estimatedCostUsd: z.number().min(0).max(LIMITS.costUsd).optional(),
   costSource: text(256).optional(),
   billingBlock: z
     .object({

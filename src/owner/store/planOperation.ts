@@ -1,4 +1,5 @@
 import { countCodePoints, exceedsCodePoints } from "../../base/codePoints.js";
+import { LIMITS } from "../../base/limits.js";
 import {
   BackgroundState,
   ChildState,
@@ -16,8 +17,7 @@ const MAX_TEXT_BYTES = 1_048_576;
 const MAX_TOOL_CALLS = 128;
 const MAX_SUMMARY = 262_144;
 const MAX_TITLE = 200;
-const MAX_COUNTER = 2n ** 53n;
-const MAX_COST = 1e12;
+const MAX_COUNTER = BigInt(LIMITS.counter);
 const CONTROL_CHARACTERS = /\p{Cc}/u;
 
 /** Whose operation it is. */
@@ -169,7 +169,7 @@ function planUsage(usage: RecordUsage, field: string): StoreOperationPlan {
   );
   const cost = usage.estimatedCostUsd ?? 0;
   check(
-    Number.isFinite(cost) && cost >= 0 && cost <= MAX_COST,
+    Number.isFinite(cost) && cost >= 0 && cost <= LIMITS.costUsd,
     `${field}.estimated_cost_usd`,
     "is a number from 0 to 10^12",
   );

@@ -1,3 +1,4 @@
+import { LIMITS } from "../../base/limits.js";
 import type { Usage } from "../../gen/talaria/types/v1/result.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import type { StoredUsage } from "../../store/usage/storedUsage.js";
@@ -5,8 +6,7 @@ import type { StoredUsage } from "../../store/usage/storedUsage.js";
 /** What a store operation has counted of a turn's own model calls. */
 export type CountedUsage = Pick<StoredUsage, "inputTokens" | "outputTokens" | "apiCalls" | "costUsd">;
 
-const MAX_COUNTER = 2n ** 53n;
-const MAX_COST = 1e12;
+const MAX_COUNTER = BigInt(LIMITS.counter);
 const NOTHING_TO_TAKE_BACK = (): void => undefined;
 
 /** What a turn is known to have used before it gives its receipt, which alone counts where there is one. */
@@ -20,7 +20,7 @@ export class HeardUsage {
     const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, apiCalls } = usage;
     const counters = [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens];
     const costUsd = usage.estimatedCostUsd ?? 0;
-    if (counters.some((one) => one > MAX_COUNTER) || !(costUsd >= 0 && costUsd <= MAX_COST)) {
+    if (counters.some((one) => one > MAX_COUNTER) || !(costUsd >= 0 && costUsd <= LIMITS.costUsd)) {
       throw new RpcError("FRAME_INVALID", { message: "A heartbeat's usage is out of its bounds." });
     }
     this.#heard = {
