@@ -1,22 +1,13 @@
 import { reasonError, RpcError } from "../../rpc/rpcError.js";
 import { admitDeliveries, admitDelivery, type BatchAdmission } from "../../store/deliveries/admitDelivery.js";
 import type { DeliveryDraft } from "../../store/deliveries/deliveryDraft.js";
-import type { StoredDelivery } from "../../store/deliveries/storedDelivery.js";
 import type { Neighbourhood } from "../addresses/resolveTarget.js";
+import type { Admitted } from "./admitted.js";
 import type { DoorOptions } from "./doorOptions.js";
 import type { IncomingMessage } from "./origin.js";
 import { prepareMessage } from "./prepareMessage.js";
 import { rememberRecipients } from "./rememberRecipients.js";
 import { storeRefusal } from "./refusals.js";
-
-/** A message that is on disk. */
-export interface Admitted {
-  readonly delivery: StoredDelivery;
-  /** Place in its lane, 1 is next; 0 when it does not wait. */
-  readonly position: number;
-  /** Whether an earlier call made the delivery. */
-  readonly replayed: boolean;
-}
 
 /** What became of one message of a batch. */
 export type BatchResult = Admitted | { readonly refused: RpcError };

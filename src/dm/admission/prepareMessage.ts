@@ -2,8 +2,8 @@ import { LIMITS } from "../../base/limits.js";
 import { reasonError } from "../../rpc/rpcError.js";
 import type { DeliveryDraft } from "../../store/deliveries/deliveryDraft.js";
 import { lanePosition, readDelivery, readDeliveryByKey } from "../../store/deliveries/readDelivery.js";
-import type { StoredDelivery } from "../../store/deliveries/storedDelivery.js";
 import type { Neighbourhood } from "../addresses/resolveTarget.js";
+import type { Admitted } from "./admitted.js";
 import { checkBody, checkKey } from "./checkShape.js";
 import type { DoorOptions } from "./doorOptions.js";
 import { draftOfMessage } from "./draftOfMessage.js";
@@ -12,14 +12,6 @@ import { messageDigest } from "./messageDigest.js";
 import type { IncomingMessage } from "./origin.js";
 import { resolveRecipient, type Recipient } from "./resolveRecipient.js";
 import { deriveSender, type Sender } from "./sender.js";
-
-/** A delivery that an earlier call made, as the door answers it. */
-export interface EarlierDelivery {
-  readonly delivery: StoredDelivery;
-  /** Place in its lane, 1 is next; 0 when it does not wait. */
-  readonly position: number;
-  readonly replayed: true;
-}
 
 /**
  * Everything before the transaction: what is to be admitted, or the delivery that an earlier call made. A replay needs
@@ -32,7 +24,7 @@ export function prepareMessage(
   message: IncomingMessage,
   neighbourhood: Neighbourhood,
   resolve: typeof resolveRecipient = resolveRecipient,
-): DeliveryDraft | EarlierDelivery {
+): DeliveryDraft | Admitted {
   if (options.isDraining()) throw drainingRefusal();
   if (!options.enabled) throw reasonError("MESSAGING_DISABLED");
   if (message.key !== "" || message.origin.kind !== "agent") checkKey(message.key);
@@ -77,7 +69,7 @@ function findEarlier(
   { scope }: Sender,
   { key, origin }: IncomingMessage,
   digest: Buffer,
-): EarlierDelivery | undefined {
+): Admitted | undefined {
   if (key === "") return undefined;
   const delivery = readDeliveryByKey(store.reader, scope, key);
   if (delivery === undefined) return undefined;
