@@ -5,9 +5,10 @@ import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
 import type { ConnectionOrigin, ConnectionTable } from "./connection.js";
 import { peerCredentials } from "./peerCredentials.js";
+import { remoteOf } from "./remoteOf.js";
 import { RpcError } from "./rpcError.js";
 import { checkSocketPath, clearStaleSocket, restrictSocket } from "./socketPath.js";
-import { createHandshakeGate, DEFAULT_HANDSHAKE_LIMITS, remoteOf } from "./tls/handshakeGate.js";
+import { createHandshakeGate, DEFAULT_HANDSHAKE_LIMITS } from "./tls/handshakeGate.js";
 import type { TlsTransport, Transport, UnixTransport } from "./transport.js";
 
 /** What {@link acceptConnections} needs. */

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
+import { remoteOf } from "../remoteOf.js";
 import { sourceOf } from "../sourceOf.js";
 import { isWholeHello, MAX_HELLO_BYTES } from "./clientHello.js";
 import { createWaitingRoom } from "./waitingRoom.js";
@@ -57,15 +58,10 @@ export interface HandshakeGateOptions {
 export interface HandshakeGate {
   /** Takes over a socket that was just accepted, paused. */
   arrive(socket: Socket): void;
-  /** Says that the handshake of a client is over. @param remote where it comes from, as {@link remoteOf} says */
+  /** Says that the handshake of a client is over. @param remote where it comes from, as `remoteOf` says */
   over(remote: string): void;
   /** Closes what waits; nothing may arrive any more. */
   close(): void;
-}
-
-/** Where a socket comes from: an address with a port. */
-export function remoteOf(socket: Pick<Socket, "remoteAddress" | "remotePort">): string {
-  return `${socket.remoteAddress ?? "unknown"}:${String(socket.remotePort ?? 0)}`;
 }
 
 interface Arrival {
