@@ -9,7 +9,7 @@ import { Bootstrap } from "../gen/talaria/owner/v1/owner_service.js";
 import type { TurnResult } from "../gen/talaria/types/v1/result.js";
 import { toDuration } from "../rpc/wire/times.js";
 import type { Attachment } from "./attachment.js";
-import { need } from "./checkFailure.js";
+import { CheckFailure, need } from "./checkFailure.js";
 import { checkResult } from "./resultRules.js";
 import { SignalBoard } from "./signalBoard.js";
 import { TestOwner } from "./testOwner.js";
@@ -35,8 +35,10 @@ export type BootstrapChanges = Parameters<typeof Bootstrap.fromPartial>[0];
 /** Bounds of a trial's assignment, milliseconds: short, so that the end of each can be seen. */
 export const TRIAL_BUDGETS = { heartbeat: 500, orphanGrace: 2_000, finishWait: 10_000, storeCall: 5_000 } as const;
 
-/** Between two looks at what is left of a group, milliseconds: its members tell nobody of their end. */
+/** Between two looks at a group's processes, milliseconds: they tell nobody of their end, nor of what they use. */
 const LOOK_AGAIN_MS = 10;
+/** Processor time, milliseconds, that a turn's beginning does not use and a loop that spins uses at once. */
+const SPINS_AFTER_MS = 300;
 
 /** One check's worker with the owner that launched it. Everything of it is gone after {@link dispose}. */
 export class Trial {
@@ -202,10 +204,31 @@ export class Trial {
 
   /** Waits until no process of its group is left. */
   async groupGone(ms = this.settings.waitMs): Promise<void> {
-    const deadline = this.settings.clock.monotonic() + ms;
-    for (let left = this.worker.group; left.length > 0; left = this.worker.group) {
-      need(this.settings.clock.monotonic() < deadline, `${String(left.length)} processes of its group are left`);
-      await new Promise<void>((resolve) => this.settings.clock.after(LOOK_AGAIN_MS, resolve));
+    const left = (): number => this.worker.group.length;
+    await this.#look(
+      () => left() === 0,
+      () => `${String(left())} processes of its group are left`,
+      ms,
+    );
+  }
+
+  /** Waits until it spins, which a worker whose loop is busy cannot say itself. */
+  async spinning(): Promise<void> {
+    const before = this.worker.processorMs;
+    const used = (): number => this.worker.processorMs - before;
+    await this.#look(
+      () => used() >= SPINS_AFTER_MS,
+      () => `it does not spin: ${String(used())} ms of processor time`,
+    );
+  }
+
+  /** Looks until it holds, where nobody reports a change. @throws CheckFailure with `otherwise()` after `ms` milliseconds. */
+  async #look(holds: () => boolean, otherwise: () => string, ms = this.settings.waitMs): Promise<void> {
+    const { clock } = this.settings;
+    const deadline = clock.monotonic() + ms;
+    while (!holds()) {
+      if (clock.monotonic() >= deadline) throw new CheckFailure(otherwise());
+      await new Promise<void>((resolve) => clock.after(LOOK_AGAIN_MS, resolve));
     }
   }
 

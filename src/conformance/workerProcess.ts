@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { LIMITS } from "../base/limits.js";
+import { processorMsOf } from "../base/processorTime.js";
 import { groupMembers, readProcess } from "../base/processTable.js";
 import type { Clock } from "../base/clock.js";
 import type { Random } from "../base/random.js";
@@ -88,6 +89,11 @@ export class WorkerProcess {
   /** Its process id, which is its group's; 0 where it was not started. */
   get pid(): number {
     return this.#child.pid ?? 0;
+  }
+
+  /** Processor time that its living processes have used, milliseconds. */
+  get processorMs(): number {
+    return this.pid === 0 ? 0 : processorMsOf(groupMembers(this.pid));
   }
 
   /** Living processes of its group. */

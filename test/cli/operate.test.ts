@@ -1,6 +1,8 @@
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 
+import { rowsOf } from "../kit/serveProcess.js";
+import { untilBusy } from "../kit/untilBusy.js";
 import { begin, serve, talaria } from "./useTalaria.js";
 
 test("deliveries are listed by state, told apart as dead letters, withdrawn and redriven", async () => {
@@ -39,6 +41,8 @@ test("a turn that a killed gateway leaves in doubt holds its session until it is
   // A worker whose loop is busy cannot say how far it came before it dies with its gateway.
   for await (const line of createInterface({ input: turn.child.stdout }))
     if (line.includes("TURN_PHASE_RUNNING")) break;
+  const [worker] = rowsOf<{ pid: number }>(home, "SELECT pid FROM executions JOIN launches USING (launch_id)");
+  await untilBusy(worker?.pid ?? 0);
   const [{ sessionId }] = JSON.parse((await at("--json", "sessions")).stdout) as [{ sessionId: string }];
   const running = await at("sessions", "acknowledge", sessionId);
   expect(running.code).toBe(76);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { rowsOf } from "../kit/serveProcess.js";
 import { sessionOf } from "../kit/turnClient.js";
 import { launchesOf, processGone, useServe } from "../kit/useServe.js";
+import { untilBusy } from "../kit/untilBusy.js";
 import { waitUntil } from "../kit/waitFor.js";
 
 const fixture = useServe();
@@ -18,6 +19,12 @@ test("OW-R7 a gateway killed over a parent and its children keeps the answer of 
   await waitUntil("parent, child and grandchild run", () => adopted().length === 3, adopted);
   const pids = launchesOf(home).map(({ pid }) => pid);
   expect(pids).toHaveLength(4);
+  const [grandchild] = rowsOf<{ pid: number }>(
+    home,
+    `SELECT COALESCE(launches.worker_pid, launches.pid) AS pid
+     FROM executions JOIN launches USING (launch_id) JOIN sessions USING (session_id) WHERE child_depth = 2`,
+  );
+  await untilBusy(grandchild?.pid ?? 0);
   await first.kill();
 
   const second = (await fixture.serve(home)).connect();

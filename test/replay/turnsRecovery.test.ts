@@ -6,6 +6,7 @@ import { isAlive, readProcess } from "../../src/base/processTable.js";
 import { outboxFile, rowsOf, type ServeProcess } from "../kit/serveProcess.js";
 import { sessionOf } from "../kit/turnClient.js";
 import { launchesOf, processGone, useServe } from "../kit/useServe.js";
+import { untilBusy } from "../kit/untilBusy.js";
 import { waitUntil } from "../kit/waitFor.js";
 
 const fixture = useServe();
@@ -109,6 +110,7 @@ test("OW-R17 F27 what a worker left in its group dies with its owner, also if it
     .map(Number)
     .filter((pid) => pid > 0 && readProcess(pid)?.processGroup === group);
   expect(members.length).toBeGreaterThan(1);
+  await untilBusy(group);
   await first.kill();
   for (const pid of members) await processGone(pid);
 });

@@ -5,6 +5,7 @@ import { Reason } from "../../src/gen/talaria/reason/v1/reason.js";
 import { TurnResult } from "../../src/gen/talaria/types/v1/result.js";
 import { RpcError } from "../../src/rpc/rpcError.js";
 import { authenticate } from "../../src/worker/outbox.js";
+import { untilBusy } from "../kit/untilBusy.js";
 import { WORKER_MAIN } from "./launchedWorker.js";
 import { useScriptedOwner } from "./useScriptedOwner.js";
 
@@ -15,6 +16,7 @@ test("F27 OW-R17 OW-R26 a worker whose owner is gone dies with its whole group a
   const { worker, attachment } = await fixture.attach();
   attachment.bootstrap("!leave-child\n!spin 3600000", { budgets: grace });
   await attachment.until("child", () => (attachment.text.startsWith("child: ") ? { value: true } : undefined));
+  await untilBusy(worker.child.pid ?? 0);
   worker.dropPipe();
   expect((await worker.exited()).signal).toBe("SIGKILL");
   await worker.groupGone();
@@ -87,6 +89,7 @@ test("OW05 OW-R19 a launcher that passes stdin on is one of the ancestors", asyn
   expect(hello.ancestors[0]?.pid).toBe(worker.child.pid);
   attachment.bootstrap("!spin 3600000", { budgets: grace });
   await attachment.next("ready");
+  await untilBusy(hello.process?.pid ?? 0);
   worker.dropPipe();
   expect((await worker.exited()).signal).toBe("SIGKILL");
   await worker.groupGone();

@@ -82,6 +82,7 @@ export const lossChecks: readonly Check[] = [
     needs: "spin",
     run: async (trial) => {
       await trial.running("!spin 3600000");
+      await trial.spinning();
       await ownerDies(trial);
       return gone(trial);
     },
