@@ -17,6 +17,12 @@ const slow = [
   "test/worker/{acp,sdk,toolsTerminal}.test.ts",
 ];
 
+/**
+ * How often a test that failed is tried again, where it needs processes, sockets and a clock: 0, and 1 in CI, which lists
+ * what needed it. Unit tests get one attempt: what fails there in one run of two has found something.
+ */
+const retry = Number(process.env["TALARIA_TEST_RETRIES"] ?? 0);
+
 const built = "./test/globalSetup.ts";
 /** A file fails that leaves something behind. */
 const hygiene = "./test/kit/hygiene.ts";
@@ -46,6 +52,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "process",
+          retry,
           include: ["test/**/*.test.ts"],
           exclude: [...slow, "test/interop/**"],
           globalSetup: [built],
@@ -58,6 +65,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "interop",
+          retry,
           include: ["test/interop/**/*.test.ts"],
           globalSetup: [built],
           testTimeout: 2 * limitMs,
@@ -68,6 +76,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "slow",
+          retry,
           include: slow,
           globalSetup: [built],
           testTimeout: slowLimitMs,

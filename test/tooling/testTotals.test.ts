@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { totals } from "../../scripts/testTotals.mjs";
+import { totals, triedAgain } from "../../scripts/testTotals.mjs";
 
 const passed = { status: "passed" };
 const failed = { status: "failed" };
@@ -23,4 +23,14 @@ it("counts a file that fails outside its tests as one failure", () => {
     ],
   };
   expect(totals(report)).toEqual({ passed: 1, failed: 2 });
+});
+
+it("names the tests that failed before they passed, and why", () => {
+  const why = ["Error: late\n    at there", "Error: again"];
+  const assertionResults = [
+    { status: "passed", fullName: "at once", failureMessages: [] },
+    { status: "passed", fullName: "at last", failureMessages: why },
+    { status: "failed", fullName: "never", failureMessages: why },
+  ];
+  expect(triedAgain({ testResults: [{ assertionResults }] })).toEqual(["at last: Error: late"]);
 });
