@@ -1,4 +1,4 @@
-import { BATCH_ITEMS } from "../../src/dm/transports/peer/planSends.js";
+import { SENT_ITEMS } from "../../src/dm/transports/peer/planSends.js";
 import { removeHome } from "../lib/benchHome.js";
 import { startProcess } from "../lib/benchProcess.js";
 import { streamLoad, unaryLoad, type LoadFigures } from "../lib/deliverLoad.js";
@@ -36,7 +36,7 @@ export const storedMessages: Suite = async ({ rounds, scale, progress }) => {
       const client = key.connect(await server.call("open", { mode: "durable", clientPins: [key.pin], home }));
       try {
         const shape = {
-          concurrency: batched ? BATCH_ITEMS : CALLERS,
+          concurrency: batched ? SENT_ITEMS : CALLERS,
           count: Math.round((batched ? BATCHED : UNARY) * scale),
           bytes: BYTES,
         };
@@ -56,7 +56,7 @@ export const storedMessages: Suite = async ({ rounds, scale, progress }) => {
     };
     const rows: Row[] = [];
     for (const batched of [false, true]) {
-      const how = batched ? `batches of ${String(BATCH_ITEMS)}` : `unary, c=${String(CALLERS)}`;
+      const how = batched ? `batches of ${String(SENT_ITEMS)}` : `unary, c=${String(CALLERS)}`;
       progress(`stored messages: ${how}`);
       // Not measured: the first load of a process pays for compiled code, and that would all fall on the smallest home.
       await measure(0, batched);

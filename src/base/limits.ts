@@ -53,6 +53,8 @@ export const LIMITS = Object.freeze({
   ancestorDepth: 3,
   /** One-time token of a launch, and the secret of an assignment. */
   secretBytes: 32,
+  /** Messages of one batch between gateways. */
+  batchItems: 256,
   /** Longest chain of messages that cause one another. */
   depth: 16,
   /** Child turns of one execution. */

@@ -1,4 +1,5 @@
 import { createDeferred, type Deferred } from "../base/deferred.js";
+import { LIMITS } from "../base/limits.js";
 import {
   PeerServiceService,
   type DeliverDMResponse,
@@ -7,12 +8,11 @@ import {
 } from "../gen/talaria/dm/v1/peer_service.js";
 import { implementService, type ServiceImplementation } from "../rpc/harness/implementService.js";
 import { defineBidi, defineServerStream, defineUnary, defineUnimplemented } from "../rpc/harness/methods.js";
-import { invalidField, reasonError, RpcError } from "../rpc/rpcError.js";
+import { reasonError, RpcError } from "../rpc/rpcError.js";
+import { checkCount } from "../rpc/wire/checkCount.js";
 import { errorOfFailure, hubAway } from "./failures.js";
 import type { HubSession } from "./hubSession.js";
 
-/** Messages of one batch. Source: the contract. */
-const BATCH_ITEMS = 256;
 /** Receipts that wait for a watcher; beyond it the watcher is told to ask. */
 const WAITING_RECEIPTS = 256;
 
@@ -47,9 +47,7 @@ export function createLocalPeerService(session: () => HubSession | undefined): L
     deliverDMs: defineBidi({
       async handle(stream, { draining }) {
         for await (const { items } of stream.requests) {
-          if (items.length === 0 || items.length > BATCH_ITEMS) {
-            throw invalidField("items", `must hold 1 to ${String(BATCH_ITEMS)} messages`);
-          }
+          checkCount("items", items.length, LIMITS.batchItems);
           await stream.send({ results: [...(await current().deliver(items))] });
           if (draining.aborted) throw reasonError("DRAINING");
         }

@@ -19,9 +19,6 @@ import { toHop } from "../wire/deliveryWire.js";
 import { toReceipt } from "../wire/receiptWire.js";
 import { messageOfEnvelope, type Bringer } from "./envelopeOrigin.js";
 
-/** Most messages in one batch. Source: the contract. */
-export const BATCH_ITEMS = 256;
-
 /** Brings the messages of another gateway to the door, in their order. @returns one result for each, after the commit. */
 export async function deliverBatch(
   { door, clock, tracer }: { readonly door: Door; readonly clock: Clock; readonly tracer: Tracer },

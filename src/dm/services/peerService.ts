@@ -1,10 +1,12 @@
+import { LIMITS } from "../../base/limits.js";
 import { PeerServiceService } from "../../gen/talaria/dm/v1/peer_service.js";
 import { implementService, type ServiceImplementation } from "../../rpc/harness/implementService.js";
 import { defineBidi, defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
 import { formatTraceparent } from "../../rpc/traceContext.js";
 import type { Tracer } from "../../rpc/tracing/tracer.js";
 import type { PeerPrincipal, Principal } from "../../rpc/principal.js";
-import { invalidField, reasonError } from "../../rpc/rpcError.js";
+import { reasonError } from "../../rpc/rpcError.js";
+import { checkCount } from "../../rpc/wire/checkCount.js";
 import { cancelDelivery } from "../../store/deliveries/cancelDelivery.js";
 import { lanePosition, readDeliveryByKey, readPrincipalScope } from "../../store/deliveries/readDelivery.js";
 import type { StoredDelivery } from "../../store/deliveries/storedDelivery.js";
@@ -21,7 +23,7 @@ import { createPairAttempts } from "../pairing/pairAttempts.js";
 import { grantedAgents } from "../peers/grantedAgents.js";
 import type { AgentDirectory } from "../ports/directory.js";
 import { toReceipt } from "../wire/receiptWire.js";
-import { BATCH_ITEMS, deliverBatch, toAcceptance } from "./deliverBatch.js";
+import { deliverBatch, toAcceptance } from "./deliverBatch.js";
 import { messageOfEnvelope } from "./envelopeOrigin.js";
 import { createReceiptChanges } from "./receiptChanges.js";
 import { watchReceipts } from "./watchReceipts.js";
@@ -55,9 +57,7 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
       async handle(stream, { principal, draining }) {
         const { name } = peerOf(principal);
         for await (const { items } of stream.requests) {
-          if (items.length === 0 || items.length > BATCH_ITEMS) {
-            throw invalidField("items", `must hold 1 to ${String(BATCH_ITEMS)} messages`);
-          }
+          checkCount("items", items.length, LIMITS.batchItems);
           await stream.send({ results: await deliverBatch(options, { name, kind: "peer" }, items) });
           if (draining.aborted) throw drainingRefusal();
         }

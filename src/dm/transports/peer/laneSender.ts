@@ -6,7 +6,7 @@ import { BatchStream } from "./batchStream.js";
 import { pause } from "../../../base/pause.js";
 import type { PeerConnection, PeerContext } from "./peerContext.js";
 import { sendBatch, sendOne } from "./peerSender.js";
-import { BATCH_ITEMS, BATCHES, isLarge, laneShare, lanesOfNext, planSends, type SendPlan } from "./planSends.js";
+import { SENT_ITEMS, BATCHES, isLarge, laneShare, lanesOfNext, planSends, type SendPlan } from "./planSends.js";
 
 /** Lanes that are looked at: those that may go on come first. */
 const LANES = 512;
@@ -104,7 +104,7 @@ export class LaneSender {
     const free = heads.filter(({ recipientAgent }) => !this.#busy.has(recipientAgent));
     const due = lanesOfNext(free.filter(isDue), this.#underWay);
     const held = readDestination(store.reader, this.#gateway).hold !== undefined;
-    let left = BATCH_ITEMS;
+    let left = SENT_ITEMS;
     const lanes: (readonly WaitingMessage[])[] = [];
     for (const [place, { recipientAgent }] of due.entries()) {
       if (left <= 0) break;

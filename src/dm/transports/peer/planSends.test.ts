@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { WaitingMessage } from "../../../store/deliveries/outboundDeliveries.js";
-import { BATCH_ITEMS, BATCHES, laneShare, lanesOfNext, planSends } from "./planSends.js";
+import { SENT_ITEMS, BATCHES, laneShare, lanesOfNext, planSends } from "./planSends.js";
 
 const message = (deliveryId: string, body = "hello", expiresAt = 100): WaitingMessage =>
   ({ deliveryId, body, expiresAt }) as unknown as WaitingMessage;
@@ -21,7 +21,7 @@ test("a backlog goes in a batch, each lane in its order and none before the othe
   const plan = planSends([lane("a", 10), lane("b", 2)], idle, 0);
   expect(plan.kind).toBe("batch");
   expect(ids(plan).slice(0, 5)).toEqual(["a0", "b0", "a1", "b1", "a2"]);
-  expect(ids(planSends([lane("a", 500)], idle, 0))).toEqual(lane("a", BATCH_ITEMS).map((one) => one.deliveryId));
+  expect(ids(planSends([lane("a", 500)], idle, 0))).toEqual(lane("a", SENT_ITEMS).map((one) => one.deliveryId));
 });
 
 test("a batch stays far below the message limit, and holds a lane's beginning only", () => {
@@ -53,7 +53,7 @@ test("many lanes are shared out among the batches that may be on their way, few 
   expect(lanesOfNext(lanes(99), { batches: 0 })).toHaveLength(33);
   expect(lanesOfNext(lanes(66), { batches: 1 })).toHaveLength(33);
   expect(lanesOfNext(lanes(33), { batches: 2 })).toHaveLength(33);
-  expect(lanesOfNext(lanes(1_000), { batches: 0 })).toHaveLength(BATCH_ITEMS);
+  expect(lanesOfNext(lanes(1_000), { batches: 0 })).toHaveLength(SENT_ITEMS);
   expect(lanesOfNext(lanes(16), { batches: 0 })).toHaveLength(8);
   expect(lanesOfNext(lanes(15), { batches: 0 })).toHaveLength(15);
   for (const count of [8, 15, 16, 24, 25]) {
@@ -63,8 +63,8 @@ test("many lanes are shared out among the batches that may be on their way, few 
 });
 
 test("a batch takes long pieces of few lanes, and of a handful all that it has room for", () => {
-  expect(laneShare(BATCH_ITEMS, 100)).toBe(16);
-  expect(laneShare(BATCH_ITEMS, 1)).toBe(BATCH_ITEMS);
-  expect(laneShare(BATCH_ITEMS, 5)).toBe(Math.ceil(BATCH_ITEMS / 5));
+  expect(laneShare(SENT_ITEMS, 100)).toBe(16);
+  expect(laneShare(SENT_ITEMS, 1)).toBe(SENT_ITEMS);
+  expect(laneShare(SENT_ITEMS, 5)).toBe(Math.ceil(SENT_ITEMS / 5));
   expect(laneShare(7, 40)).toBe(7);
 });

@@ -1,7 +1,7 @@
 import type { WaitingMessage } from "../../../store/deliveries/outboundDeliveries.js";
 
 /** Messages of one batch: some 20 ms of the receiver's loop, which is held for a batch. */
-export const BATCH_ITEMS = 192;
+export const SENT_ITEMS = 192;
 /** Messages of one lane in a batch, where there are many lanes. */
 const LANE_ITEMS = 16;
 /** Waiting messages from which on a batch is worth its stream; fewer go one by one. */
@@ -66,7 +66,7 @@ export function planSends(lanes: readonly (readonly WaitingMessage[])[], underWa
 export function lanesOfNext<Lane>(due: readonly Lane[], { batches }: Pick<UnderWay, "batches">): readonly Lane[] {
   // A part with fewer lanes than that might not be sent as a batch.
   const parts = Math.max(1, Math.min(BATCHES - batches, Math.floor(due.length / BATCH_FROM)));
-  return due.slice(0, Math.min(Math.ceil(due.length / parts), BATCH_ITEMS));
+  return due.slice(0, Math.min(Math.ceil(due.length / parts), SENT_ITEMS));
 }
 
 /**
@@ -92,11 +92,11 @@ function untilExpired(lane: readonly WaitingMessage[], now: number): readonly Wa
 function fillBatch(lanes: readonly (readonly WaitingMessage[])[]): readonly WaitingMessage[] {
   const batch: WaitingMessage[] = [];
   let bytes = 0;
-  for (let place = 0; batch.length < BATCH_ITEMS; place++) {
+  for (let place = 0; batch.length < SENT_ITEMS; place++) {
     let any = false;
     for (const lane of lanes) {
       const delivery = lane[place];
-      if (delivery === undefined || batch.length === BATCH_ITEMS) continue;
+      if (delivery === undefined || batch.length === SENT_ITEMS) continue;
       bytes += Buffer.byteLength(delivery.body ?? "", "utf8");
       if (bytes > BATCH_BYTES && batch.length > 0) return batch;
       batch.push(delivery);

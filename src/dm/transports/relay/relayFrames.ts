@@ -1,4 +1,5 @@
 import { assertNever } from "../../../base/assertNever.js";
+import { LIMITS } from "../../../base/limits.js";
 import { RELAY_ROWS, readRelayRows } from "../../relay/relayRow.js";
 import type {
   ConnectRequest,
@@ -7,6 +8,7 @@ import type {
   RelayRefused,
 } from "../../../gen/talaria/dm/v1/relay_service.js";
 import { invalidField, reasonError, RpcError } from "../../../rpc/rpcError.js";
+import { checkCount } from "../../../rpc/wire/checkCount.js";
 import { failureOf, toFailure } from "../../../rpc/wire/failure.js";
 import { endFarDelivery, recordAcceptances } from "../../../store/deliveries/attemptCommands.js";
 import { cancelDelivery } from "../../../store/deliveries/cancelDelivery.js";
@@ -16,7 +18,7 @@ import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js
 import type { StoredFailure } from "../../../store/storedFailure.js";
 import { remoteScope } from "../../admission/sender.js";
 import { backoffMs } from "../../retryPolicy.js";
-import { BATCH_ITEMS, deliverBatch } from "../../services/deliverBatch.js";
+import { deliverBatch } from "../../services/deliverBatch.js";
 import { fromFailure } from "../../wire/fromFailure.js";
 import { fromHop, toReceipt } from "../../wire/receiptWire.js";
 import type { RelayFrame } from "./relayContext.js";
@@ -62,7 +64,7 @@ export async function handleFrame(session: RelaySession, frame: ConnectRequest["
     }
     case "deliver": {
       const { items } = frame.value;
-      checkCount("deliver.items", items.length, BATCH_ITEMS);
+      checkCount("deliver.items", items.length, LIMITS.batchItems);
       const results = await deliverBatch(context, { kind: "connector", name: connector }, items);
       await session.send({ $case: "delivered", value: { results } });
       return;
@@ -180,8 +182,4 @@ function ownMessage({ connector, context }: RelaySession, key: string): StoredDe
 
 function receiptOf({ context }: RelaySession, delivery: StoredDelivery) {
   return toReceipt(delivery, lanePosition(context.store.reader, delivery));
-}
-
-function checkCount(field: string, count: number, most: number): void {
-  if (count === 0 || count > most) throw invalidField(field, `must hold 1 to ${String(most)}`);
 }
