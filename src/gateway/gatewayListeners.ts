@@ -16,6 +16,7 @@ import { clientTransport } from "./access/clientTransport.js";
 import { createFailedAttempts } from "./access/failedAttempts.js";
 import { peerAuthentication } from "./access/peerTable.js";
 import { peerTransport } from "./access/peerTransport.js";
+import { createTokenConnections } from "./access/tokenConnections.js";
 import { createTokenTable } from "./access/tokenTable.js";
 import { createTokenUses } from "./access/tokenUses.js";
 import type { Cleanups } from "./cleanups.js";
@@ -140,13 +141,16 @@ export async function startListeners(
     undo.add(() => {
       uses.flush();
     });
+    const tokens = createTokenTable(tokensFile, log);
+    const byToken = createTokenConnections(tokens, clock);
     clientTcp = await start({
       name: "client-tcp",
       ...audited(
         tokenAuthentication({
-          tokens: createTokenTable(tokensFile, log),
-          used: (name) => {
-            uses.note(name);
+          tokens,
+          used: (token, connection) => {
+            uses.note(token.name);
+            byToken.note(connection, token);
           },
           attempts: createFailedAttempts(clock),
         }),

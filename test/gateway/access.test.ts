@@ -11,6 +11,7 @@ import { systemRandom } from "../../src/base/random.js";
 import { HealthService } from "../../src/gen/grpc/health/v1/health.js";
 import { AdminServiceService } from "../../src/gen/talaria/gateway/v1/admin_service.js";
 import { SessionServiceService } from "../../src/gen/talaria/gateway/v1/session_service.js";
+import { readStream } from "../../src/rpc/clients/readStream.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { idleRooms, temporaryHome, useClientOf, useGateway } from "./useGateway.js";
 
@@ -40,8 +41,17 @@ test("a token works from its making to its revocation, with no restart", async (
   await expect(
     unaryCall(client, AdminServiceService.drain, { requestId: "x", budget: undefined }, bearer(token)),
   ).rejects.toThrow(refused("PERMISSION_DENIED"));
+  const watched = readStream(client, AdminServiceService.watchEvents, { cursor: undefined }, bearer(token))[
+    Symbol.asyncIterator
+  ]();
+  const watching = (async () => {
+    while (!(await watched.next()).done);
+  })();
+  // Behind the watch on its connection: when it is answered, the watch was let in.
+  await unaryCall(client, AdminServiceService.getStatus, {}, bearer(token));
   revokeClientToken(file, "ci");
   expect(readClientTokens(file)).toEqual([]);
+  await expect(watching).rejects.toThrow(refused("UNAVAILABLE"));
   await expect(unaryCall(client, AdminServiceService.getStatus, {}, bearer(token))).rejects.toThrow(
     refused("TOKEN_INVALID"),
   );

@@ -1,3 +1,4 @@
+import type { ClientToken } from "../../base/clientTokens.js";
 import { ancestorsOf, type ProcessTable } from "../../base/processTable.js";
 import type { Authenticate } from "../../rpc/authentication.js";
 import type { Connection } from "../../rpc/connection.js";
@@ -71,8 +72,8 @@ function judgeConnection(connection: Connection, options: SocketAuthenticationOp
 /** What {@link tokenAuthentication} judges by and tells. */
 export interface TokenAuthenticationOptions {
   readonly tokens: TokenTable;
-  /** Told the name of each token that was accepted. */
-  readonly used: (name: string) => void;
+  /** Told of each token that was accepted, and on which connection. */
+  readonly used: (token: ClientToken, connection: Connection) => void;
   /** Slows those who guess. */
   readonly attempts: FailedAttempts;
 }
@@ -90,7 +91,7 @@ export function tokenAuthentication({ tokens, used, attempts }: TokenAuthenticat
       await holdUp(attempts, connection);
       throw new RpcError("TOKEN_INVALID");
     }
-    used(token.name);
+    used(token, connection);
     requireRole(token.role, method, token.name);
     return { kind: "client", name: token.name, role: token.role };
   };

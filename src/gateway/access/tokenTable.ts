@@ -9,6 +9,8 @@ import type { Logger } from "../../base/logger.js";
 export interface TokenTable {
   /** The entry of a token, compared in constant time with every entry; undefined where it is not valid. */
   find(token: string): ClientToken | undefined;
+  /** The entries; the same list for as long as the file has not changed. */
+  current(): readonly ClientToken[];
 }
 
 /**
@@ -17,18 +19,20 @@ export interface TokenTable {
  */
 export function createTokenTable(file: string, log: Logger): TokenTable {
   let seen: string | undefined;
+  let entries: readonly ClientToken[] = [];
   let tokens: readonly { readonly token: ClientToken; readonly hash: Buffer }[] = [];
   const refresh = (): void => {
     const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
     const mark = stat === undefined ? "" : [stat.ino, stat.mtimeNs, stat.size, stat.mode].join(" ");
     if (mark === seen) return;
     seen = mark;
-    tokens = [];
+    entries = [];
     try {
-      tokens = readClientTokens(file).map((token) => ({ token, hash: Buffer.from(token.sha256, "hex") }));
+      entries = readClientTokens(file);
     } catch (error) {
       log.error({ err: error }, "the client tokens cannot be read: no token is accepted");
     }
+    tokens = entries.map((token) => ({ token, hash: Buffer.from(token.sha256, "hex") }));
   };
   return {
     find(token) {
@@ -37,6 +41,10 @@ export function createTokenTable(file: string, log: Logger): TokenTable {
       let found: ClientToken | undefined;
       for (const entry of tokens) if (timingSafeEqual(entry.hash, hash)) found = entry.token;
       return found;
+    },
+    current() {
+      refresh();
+      return entries;
     },
   };
 }
