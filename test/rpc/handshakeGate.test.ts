@@ -31,7 +31,8 @@ async function useGate(handshakes: Partial<HandshakeLimits>) {
         kind: "tls",
         host: "127.0.0.1",
         port: 0,
-        tlsOptions: serverTlsOptions(leaves),
+        // What ends a handshake here is the gate, not its own limit.
+        tlsOptions: { ...serverTlsOptions(leaves), handshakeTimeout: NEVER_MS },
         handshakes,
         authorize: () => {
           seen.served += 1;
@@ -179,10 +180,18 @@ describe("a TLS listener under a crowd", () => {
     const first = await hello();
     const strangers = await Promise.all([first, first, undefined].map((bytes) => useStranger(listener, bytes)));
     await expect.poll(() => seen.begun, { timeout: 10_000 }).toBe(1);
-    const [begun] = strangers;
-    begun?.socket.destroy();
     await listener.close();
     await Promise.all(strangers.map(({ closed }) => closed));
+  });
+
+  test("ends with a handshake under way that is not continued, whether it still counts or not", async () => {
+    const { listener, seen } = await useGate({ running: 1, countedMs: 20 });
+    const first = await hello();
+    const strangers = await Promise.all([first, first].map((bytes) => useStranger(listener, bytes)));
+    await expect.poll(() => seen.begun, { timeout: 10_000 }).toBe(2);
+    await listener.drain(NEVER_MS);
+    await Promise.all(strangers.map(({ closed }) => closed));
+    expect(seen.served).toBe(0);
   });
 });
 

@@ -60,7 +60,7 @@ export interface HandshakeGate {
   arrive(socket: Socket): void;
   /** Says that the handshake of a client is over. @param remote where it comes from, as `remoteOf` says */
   over(remote: string): void;
-  /** Closes what waits; nothing may arrive any more. */
+  /** Closes what waits, and every handshake that is not over; what arrives from here on is closed. */
   close(): void;
 }
 
@@ -76,6 +76,8 @@ export function createHandshakeGate({ clock, log, limits, start }: HandshakeGate
   const room = createWaitingRoom<Arrival>(limits.waiting, limits.patienceMs);
   /** What ends the count of each running handshake, by where its client is. */
   const running = new Map<string, () => void>();
+  /** Handshakes that are not over, counted or not, by where their clients are. */
+  const begun = new Map<string, Socket>();
   let turnedAway = 0;
   let endReport = (): void => undefined;
 
@@ -87,8 +89,7 @@ export function createHandshakeGate({ clock, log, limits, start }: HandshakeGate
       const sent = arrival.release();
       socket.pause();
       socket.unshift(sent);
-      count(socket, remote);
-      start(socket);
+      begin(socket, remote);
     }
   };
   /**
@@ -113,6 +114,14 @@ export function createHandshakeGate({ clock, log, limits, start }: HandshakeGate
   };
   let stirred = false;
   let looking = false;
+  const begin = (socket: Socket, remote: string): void => {
+    begun.set(remote, socket);
+    socket.once("close", () => {
+      if (begun.get(remote) === socket) begun.delete(remote);
+    });
+    count(socket, remote);
+    start(socket);
+  };
   const count = (socket: Socket, remote: string): void => {
     const over = (): void => {
       if (running.get(remote) !== over) return;
@@ -189,12 +198,14 @@ export function createHandshakeGate({ clock, log, limits, start }: HandshakeGate
       letInSoon();
     },
     over(remote) {
+      begun.delete(remote);
       running.get(remote)?.();
     },
     close() {
       closed = true;
       for (const arrival of room.all()) drop(arrival);
       for (const over of [...running.values()]) over();
+      for (const socket of begun.values()) socket.destroy();
       endReport();
     },
   };
