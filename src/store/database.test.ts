@@ -49,3 +49,17 @@ test("text with U+0000 is kept to its end", () => {
   database.close();
   expect(row?.text).toBe("before\uFFFDafter");
 });
+
+test.each([2 ** 53, -(2 ** 53), 2 ** 60, 2n ** 60n])(
+  "a number that could not be read back, %s, is not stored",
+  (figure) => {
+    const database = openDatabase(home.paths.database);
+    database.exec("CREATE TABLE figures (figure INTEGER)");
+    const statements = new Statements(database);
+    statements.run("INSERT INTO figures (figure) VALUES (?)", Number.MAX_SAFE_INTEGER);
+    expect(() => statements.run("INSERT INTO figures (figure) VALUES (?)", figure)).toThrow(RangeError);
+    const rows = statements.all("SELECT figure FROM figures");
+    database.close();
+    expect(rows).toEqual([{ figure: Number.MAX_SAFE_INTEGER }]);
+  },
+);

@@ -47,10 +47,16 @@ export class Statements implements Tx {
 }
 
 /**
+ * Values as the driver keeps them whole. It stores integers beyond 2^53 and refuses every row that holds one from then on, so that one
+ * figure from elsewhere would hide its whole table: such a command fails by itself.
+ *
  * The driver takes text for a C string and would end it at U+0000 without a word. Callers refuse that character where they can; what
  * comes from a worker, whose turn must not be lost to it, is kept with U+FFFD in its place.
+ * @throws RangeError for a number that no number can be read back from.
  */
 function bindable(values: readonly SqlValue[]): readonly SqlValue[] {
+  const unreadable = values.find(isUnreadable);
+  if (unreadable !== undefined) throw new RangeError(`${String(unreadable)} could not be read back as a number`);
   return values.some(holdsNul)
     ? values.map((value) => (holdsNul(value) ? value.replaceAll("\0", "\uFFFD") : value))
     : values;
@@ -58,4 +64,11 @@ function bindable(values: readonly SqlValue[]): readonly SqlValue[] {
 
 function holdsNul(value: SqlValue): value is string {
   return typeof value === "string" && value.includes("\0");
+}
+
+function isUnreadable(value: SqlValue): value is number | bigint {
+  return (
+    (typeof value === "number" || typeof value === "bigint") &&
+    (value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER)
+  );
 }

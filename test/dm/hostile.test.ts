@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 
+import { DEFAULT_BUDGETS } from "../../src/base/budgets.js";
 import { systemClock } from "../../src/base/clock.js";
 import { fromReceipt } from "../../src/dm/wire/receiptWire.js";
-import type { DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
+import { Delivery, type DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
 import { PeerServiceService } from "../../src/gen/talaria/dm/v1/peer_service.js";
 import type { GatewayInfo } from "../../src/gen/talaria/dm/v1/roster.js";
@@ -198,4 +199,36 @@ describe("a peer of another version", () => {
     const { entries } = await unaryCall(north, listRoster, { caller: info(1, 9), fingerprint: "" });
     expect(entries).toHaveLength(2);
   });
+});
+
+test("a time that no client could show is refused, and a life that nobody may give is cut to the memory for keys", async () => {
+  const { south, north } = await receiver();
+  const far = (seconds: bigint, nanos = 0) => ({ expiresAt: { seconds, nanos } });
+  for (const [n, time] of [far(9_007_199_254_740n, 991_000_000), far(-9_007_199_254_740n), far(2n ** 62n)].entries()) {
+    expect(await refusal(unaryCall(north, deliverDm, deliverRequest(`k${String(n)}`, time)))).toMatchObject({
+      reason: "INVALID_FIELD",
+    });
+  }
+  expect(accepted(south)).toBe(0);
+  const day = { seconds: BigInt(Math.floor(systemClock.now() / 1_000) - 86_400), nanos: 0 };
+  const hop = {
+    gateway: "north",
+    acceptedAt: { seconds: 9_007_199_254_740n, nanos: 0 },
+    attempt: 2 ** 32 - 1,
+    deliveryId: "d",
+  };
+  const last = { ...far(253_402_300_799n, 999_999_999), sentAt: day, hops: [hop] };
+  await unaryCall(north, deliverDm, deliverRequest("last", last));
+  const { deliveries } = await unaryCall(south.client, DirectMessageServiceService.listDeliveries, {
+    pageSize: 1,
+    pageToken: "",
+    states: [],
+    agent: "",
+    gateway: "",
+  });
+  const { expiresAt } = deliveries[0] ?? {};
+  expect(Number(expiresAt?.seconds) * 1_000 - systemClock.now()).toBeLessThanOrEqual(DEFAULT_BUDGETS.dedupeHorizonMs);
+  expect(() => deliveries.map((each) => Delivery.toJSON(each))).not.toThrow();
+  south.run();
+  await south.until("its turn has ended", () => (inputsOf(south, "bob")[0]?.state === "ended" ? true : undefined));
 });

@@ -1,3 +1,4 @@
+import type { Budgets } from "../../base/budgets.js";
 import { QUOTAS } from "../../base/limits.js";
 import type { Random } from "../../base/random.js";
 import { formatTraceparent, parseTraceparent, startTrace } from "../../rpc/traceContext.js";
@@ -51,7 +52,7 @@ export function draftOfMessage(
     attemptEpoch: far?.attemptEpoch ?? 1,
     attempt: far?.attempt ?? 1,
     hops: far?.hops ?? [],
-    expiresAt: recipient.expiresAt ?? far?.expiresAt ?? now + budgets.messageLifetimeMs,
+    expiresAt: recipient.expiresAt ?? now + lifeOf(far?.expiresAt, now, budgets),
     traceparent,
     tracestate,
     recipientChat: recipient.recipientChat,
@@ -64,6 +65,11 @@ export function draftOfMessage(
     },
     now,
   };
+}
+
+/** A gateway sends nothing that outlives the memory for keys that this one has told it of; what comes with a longer life has that one. */
+function lifeOf(expiresAt: number | undefined, now: number, { messageLifetimeMs, dedupeHorizonMs }: Budgets): number {
+  return expiresAt === undefined ? messageLifetimeMs : Math.min(expiresAt - now, dedupeHorizonMs);
 }
 
 function replyWayOf(origin: Origin, sender: Sender, turns: TurnPort, random: Random): DeliveryDraft["replyTo"] {

@@ -68,7 +68,7 @@ function fromReply(reply: Reply): StoredReply {
     text,
     truncated: reply.truncated || text.length < reply.text.length || !digest.equals(whole),
     sha256: whole,
-    codePoints: Number(reply.codePoints),
+    codePoints: Math.min(Number(reply.codePoints), Number.MAX_SAFE_INTEGER),
   };
 }
 

@@ -12,11 +12,15 @@ export function toOptionalTimestamp(ms: number | null | undefined): Timestamp | 
   return ms === null || ms === undefined ? undefined : toTimestamp(ms);
 }
 
-/** A moment in epoch milliseconds; undefined where there is none or it lies outside what numbers carry exactly. */
+/** The years 1 to 9999, epoch milliseconds: what the contract's moments may be, and what every client can show. */
+const EARLIEST_MS = Date.parse("0001-01-01T00:00:00Z");
+const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** A moment in epoch milliseconds; undefined where there is none or it lies outside the years 1 to 9999. */
 export function fromTimestamp(moment: Timestamp | undefined): number | undefined {
   if (moment === undefined) return undefined;
   const ms = Number(moment.seconds) * 1_000 + Math.floor(moment.nanos / 1_000_000);
-  return Number.isSafeInteger(ms) ? ms : undefined;
+  return ms >= EARLIEST_MS && ms <= LATEST_MS ? ms : undefined;
 }
 
 /** Milliseconds, 0 or more, as the contract writes a duration. */
