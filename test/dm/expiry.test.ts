@@ -1,17 +1,24 @@
 import { expect, test } from "vitest";
 import { FakeClock } from "../../src/base/testing/fakeClock.js";
 import { systemClock } from "../../src/base/clock.js";
+import { DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
 import { PeerServiceService } from "../../src/gen/talaria/dm/v1/peer_service.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { SWEEP_INTERVAL_MS } from "../../src/dm/sweeper.js";
+import { doubtOutbound } from "../../src/store/deliveries/attemptCommands.js";
+import { readDelivery } from "../../src/store/deliveries/readDelivery.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { deliverRequest, ended, get, refusal, send, stateName } from "./calls.js";
+import { facingPeer } from "./facingPeer.js";
+import { makeReceipt } from "./scriptedPeer.js";
 import { inputsOf, introduce, type TestGateway } from "./testGateway.js";
 import { useGateways } from "./useGateways.js";
+import { useScriptedPeers } from "./useScriptedPeers.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const { use } = useGateways();
+const usePeer = useScriptedPeers();
 
 /** Waits for the sweep that start brings, so that later ones are the clock's. */
 async function started(gateway: TestGateway, clock: FakeClock): Promise<void> {
@@ -77,6 +84,35 @@ test("after a start the peer is asked about what has expired: never taken is EXP
   expect(stateName(await ended(north.client, key))).toBe("REPLIED");
   expect(inputsOf(south, "bob")).toEqual([]);
   expect(inputsOf(south, "alice")).toHaveLength(1);
+});
+
+test.each([
+  ["an earlier attempt epoch's end is EXPIRED in its own", 1, "EXPIRED"],
+  ["an epoch that was never opened here is UNKNOWN", 3, "UNKNOWN"],
+])("a dead letter that was sent again, expired in doubt and is answered for with %s", async (_what, said, end) => {
+  const clock = new FakeClock(systemClock.now());
+  const { DELIVERY_STATE_FAILED: state } = DeliveryState;
+  const { north, peer } = await facingPeer(
+    { use, usePeer },
+    { receiptOf: () => ({ state, attemptEpoch: said }) },
+    { clock },
+  );
+  const { deliveryId } = (await send(north.client, { target: "south/bob" })).delivery;
+  await peer.received("hello");
+  await north.until(
+    "it is accepted",
+    () => readDelivery(north.store.reader, deliveryId)?.state === "claimed" || undefined,
+  );
+  peer.tell({ $case: "receipts", value: { receipts: [makeReceipt(deliveryId, { state })] } });
+  await ended(north.client, deliveryId);
+  await north.dm.registry.hold("south", "client:cli", "to let it expire");
+  await unaryCall(north.client, DirectMessageServiceService.redriveDelivery, { requestId: "again", deliveryId });
+  // What a start says of every message that waits.
+  await north.store.writer.execute(doubtOutbound, { gateway: "south" });
+  clock.jumpWallTime(DAY_MS + 1);
+  await north.dm.registry.release("south", "client:cli");
+  expect(stateName(await ended(north.client, deliveryId))).toBe(end);
+  expect(peer.asked).toEqual([deliveryId]);
 });
 
 test("DM094 a reply is kept for its retention, a delivery until its key may be forgotten too; totals go on counting", async () => {

@@ -146,7 +146,7 @@ async function settleBroken(
 
 /**
  * Asks a peer what became of a message and stores the answer.
- * @returns whether the peer knows the message; it throws where it could not be asked.
+ * @returns whether the peer knows the message in its attempt epoch; it throws where it could not be asked.
  */
 export async function askPeer(
   context: PeerContext,
@@ -166,7 +166,15 @@ export async function askPeer(
     const now = clock.now();
     const stored = receipt === undefined ? undefined : fromReceipt(receipt, gateway, now);
     if (stored === undefined) throw new RpcError("MALFORMED_MESSAGE", { message: "The peer's receipt says nothing." });
-    afterCommit(await store.writer.execute(applyReceipts, { gateway, receipts: [stored], now }));
+    // The receipt of an earlier attempt epoch says that this one's message never got there.
+    if (stored.attemptEpoch < delivery.attemptEpoch) return false;
+    const { deliveryId, attemptEpoch } = delivery;
+    afterCommit(
+      stored.attemptEpoch > attemptEpoch
+        ? // An epoch that this gateway did not open, as after its store was set back: nobody can tell what became of this one.
+          await store.writer.execute(endFarDelivery, { deliveryId, end: "lost", now })
+        : await store.writer.execute(applyReceipts, { gateway, receipts: [stored], now }),
+    );
     return true;
   } catch (caught) {
     const error = RpcError.from(caught);
