@@ -1,15 +1,18 @@
 import { createHash } from "node:crypto";
+import { cpSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
 import { systemClock } from "../../src/base/clock.js";
 import { createDeferred } from "../../src/base/deferred.js";
+import { homePaths } from "../../src/base/home.js";
 import { FakeClock } from "../../src/base/testing/fakeClock.js";
-import { DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
+import { Delivery, DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
 import { PeerServiceService, type Receipt } from "../../src/gen/talaria/dm/v1/peer_service.js";
 import { openBidi } from "../../src/rpc/clients/openBidi.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { reasonError } from "../../src/rpc/rpcError.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
+import { markRestored } from "../../src/store/backup/markRestored.js";
 import { readDelivery } from "../../src/store/deliveries/readDelivery.js";
 import { readDestination } from "../../src/store/deliveries/destinations.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
@@ -203,6 +206,27 @@ describe("a peer that lies", () => {
     expect([long?.text.length, long?.truncated, long?.codePoints]).toEqual([18_000, true, 20_000n]);
   });
 
+  test("about figures and times that nobody can hold is passed over or cut, and nothing else suffers", async () => {
+    const { north, peer } = await facing({});
+    const id = await accepted(north);
+    const receipts = [
+      makeReceipt(id, {
+        state: DELIVERY_STATE_REPLIED,
+        reply: reply("counted", { codePoints: 2n ** 64n - 1n }),
+        updatedAt: { seconds: 2n ** 53n, nanos: 999_999_999 },
+      }),
+    ];
+    peer.tell({ $case: "receipts", value: { receipts } }, 2n ** 64n - 1n);
+    expect(await lastError(north)).toBe("MALFORMED_MESSAGE");
+    expect(readDestination(north.store.reader, "south").receiptCursor).toBe(0);
+    await linked(north, "south");
+    peer.tell({ $case: "receipts", value: { receipts } }, 7n);
+    const end = await ended(north.client, id);
+    expect(end.reply).toMatchObject({ text: "counted", codePoints: BigInt(Number.MAX_SAFE_INTEGER) });
+    expect(JSON.stringify(Delivery.toJSON(end))).toContain("counted");
+    await accepted(north);
+  });
+
   test("in its answer to a batch is asked by key", async () => {
     const { north, peer } = await facing({ answersBatchesWith: "nothing" });
     await linked(north, "south");
@@ -238,6 +262,42 @@ test("a peer whose database was replaced makes what it had accepted UNKNOWN, and
   const next = await send(north.client, { target: "south/bob", body: "next" });
   expect(await ended(north.client, next.delivery.deliveryId)).toMatchObject({ reply: { text: "NEXT" } });
 });
+
+test.each([
+  ["restored from a backup", (home: string) => markRestored(homePaths(home).database, { now: 0, reason: "test" })],
+  ["set back with its disk", () => undefined],
+])(
+  "a peer whose store was %s is asked again: what it forgot is UNKNOWN, and no reply is missed",
+  async (_how, after) => {
+    const answer: TestGatewayOptions["answer"] = ({ text }) =>
+      text === "long" ? undefined : { outcome: "completed", text };
+    const { north, south } = await two({}, { answer });
+    introduce(north, south);
+    const kept = await send(north.client, { target: "south/bob", body: "long" });
+    await reaches(north, kept.delivery.deliveryId, "claimed");
+    await south.close();
+    const home = freshHome();
+    cpSync(south.home, home, { recursive: true });
+
+    const later = await use({ name: "south", home: south.home, identity: south.identity, answer });
+    introduce(north, later);
+    await later.start();
+    for (let n = 0; n < 3; n++)
+      await ended(north.client, (await send(north.client, { target: "south" })).delivery.deliveryId);
+    const forgotten = await accepted(north, "south/bob");
+    await later.close();
+
+    after(home);
+    const back = await use({ name: "south", home, identity: south.identity, running: false });
+    introduce(north, back);
+    await back.start();
+    await reaches(north, forgotten, "unknown");
+    expect(stateName(await get(north.client, kept.delivery.deliveryId))).toBe("CLAIMED");
+    const fresh = await accepted(north, "south");
+    back.run();
+    expect(await ended(north.client, fresh)).toMatchObject({ reply: { text: "HELLO" } });
+  },
+);
 
 test("another gateway at a peer's address is sent nothing, and the peer gets its mail where it is", async () => {
   const budgets = { peerRetryMinMs: 5, peerRetryMaxMs: 20 };

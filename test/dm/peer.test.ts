@@ -284,6 +284,12 @@ describe("the peer listener", () => {
     expect((await watch(undefined, (seen) => seen.length >= 2)).seen.sort()).toEqual(["k1 REPLIED", "k2 REPLIED"]);
     const receipt = await unaryCall(north, PeerServiceService.getReceipt, { key: "k1" });
     expect(receipt.receipt?.reply?.text).toBe("HELLO");
+    // A place that was never given here is of a later state of the store than it has.
+    for (const place of [second.place + 1n, 2n ** 64n - 1n]) {
+      const beyond = await watch(place, (seen) => seen.length >= 2);
+      expect(beyond.kinds.slice(0, 3)).toEqual(["info", "gap", "receipts"]);
+      expect(beyond.place).toBe(second.place);
+    }
   });
 
   test("lists its reachable agents, and leaves them out while the fingerprint is current", async () => {

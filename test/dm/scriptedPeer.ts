@@ -68,8 +68,8 @@ export interface ScriptedPeer {
   watched(): Promise<void>;
   /** Resolves once a single call has brought a body. */
   received(body: string): Promise<void>;
-  /** Says something to whoever watches its receipts, from here on. */
-  tell(update: NonNullable<WatchReceiptsResponse["update"]>): void;
+  /** Says something to whoever watches its receipts, from here on. @param place default: one more than what was said before */
+  tell(update: NonNullable<WatchReceiptsResponse["update"]>, place?: bigint): void;
   close(): Promise<void>;
 }
 
@@ -227,8 +227,8 @@ export async function scriptedPeer({
     watches: () => watches,
     watched: () => until(() => watches > 0),
     received: (body) => until(() => log.singles.includes(body)),
-    tell(update) {
-      told.push({ cursor: { epoch: 0n, sequence: BigInt(told.length + 1) }, update });
+    tell(update, place = BigInt(told.length + 1)) {
+      told.push({ cursor: { epoch: 0n, sequence: place }, update });
       for (const changes of watching) changes.raise();
     },
     close: () => listener.close(),

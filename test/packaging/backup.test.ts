@@ -82,6 +82,9 @@ test("a backup that is made under load is one moment of the home, private, and w
     expect(readFileSync(join(restored, name))).toEqual(readFileSync(join(home, name)));
   }
   expect(statSync(join(restored, "tls/identity.key")).mode & 0o777).toBe(0o600);
+  // By another id, peers see that it does not remember what they were told since.
+  const storeIds = [home, restored].map((of) => rowsOf(of, "SELECT value FROM meta WHERE key = 'store_id'"));
+  expect(storeIds[0]).not.toEqual(storeIds[1]);
   expect(existsSync(join(restored, "run"))).toBe(false);
 });
 

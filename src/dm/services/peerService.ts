@@ -72,7 +72,7 @@ export function createPeerService(options: PeerServiceOptions): ServiceImplement
       handle({ caller, cursor }, { principal, signal, draining }) {
         const scope = scopeOf(peerOf(principal));
         checkCaller(caller);
-        const after = Number(cursor?.sequence ?? 0n);
+        const after = cursor?.sequence ?? 0n;
         return watchReceipts({ reader: store.reader, receipts, scope, info: info(), after, signal, draining });
       },
     }),

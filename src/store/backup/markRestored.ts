@@ -22,7 +22,8 @@ export interface RestoredFacts {
 
 /**
  * Makes a store out of a snapshot safe to be served: its epoch is past any that the home has had since, what was queued or under way waits for a
- * person (it may have been done after the snapshot was made), and no process that runs is taken for a worker of its own.
+ * person (it may have been done after the snapshot was made), and no process that runs is taken for a worker of its own. The store has
+ * another id, because it knows fewer keys and receipts than its peers remember: they ask again for what it had accepted.
  * @param now epoch milliseconds
  * @param reason why destinations are held, for people
  * @throws HomeTooNewError; StorageError where it cannot be written.
@@ -41,6 +42,7 @@ export function markRestored(path: string, { now, reason }: { now: number; reaso
       EPOCHS_PASSED,
       now,
     );
+    tx.run("UPDATE meta SET value = lower(hex(randomblob(16))) WHERE key = 'store_id'");
     const heldDestinations = tx
       .all<{ name: string }>(
         `SELECT DISTINCT recipient_gateway AS name FROM deliveries

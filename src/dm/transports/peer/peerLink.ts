@@ -157,7 +157,10 @@ export class PeerLink {
           if (storeId !== "" && current !== storeId)
             return new RpcError("UNAVAILABLE", { message: "The peer's store is another one." });
         } else if (update?.$case === "receipts") await this.#store(step, current);
-        else if (update?.$case === "gap") await this.#askAll(client);
+        else if (update?.$case === "gap") {
+          await this.#askAll(client);
+          if (step.cursor !== undefined) await this.#store(step, current);
+        }
       }
     } finally {
       heard();
@@ -171,6 +174,8 @@ export class PeerLink {
     const { store, clock } = this.#context;
     const gateway = this.#gateway;
     if (current !== known) {
+      // Asked before it is remembered: where this is cut short, the next connection asks.
+      if (known !== "") await this.#askAll(connection.client);
       await store.writer.execute(applyReceipts, {
         gateway,
         receipts: [],
@@ -178,18 +183,20 @@ export class PeerLink {
         storeId: current,
         now: clock.now(),
       });
-      if (known !== "") await this.#askAll(connection.client);
     }
     await store.writer.execute(recordReachable, { gateway, now: clock.now() });
     this.#sender.connect(connection);
   }
 
   async #store({ update, cursor }: WatchReceiptsResponse, storeId: string): Promise<void> {
-    if (update?.$case !== "receipts") return;
     const { store, clock, afterCommit } = this.#context;
     const now = clock.now();
-    const receipts = update.value.receipts.flatMap((receipt) => fromReceipt(receipt, this.#gateway, now) ?? []);
+    const said = update?.$case === "receipts" ? update.value.receipts : [];
+    const receipts = said.flatMap((receipt) => fromReceipt(receipt, this.#gateway, now) ?? []);
     const place = cursor === undefined ? {} : { cursor: Number(cursor.sequence), storeId };
+    if (place.cursor !== undefined && !Number.isSafeInteger(place.cursor)) {
+      throw new RpcError("MALFORMED_MESSAGE", { message: "The peer counts its receipts beyond any number." });
+    }
     afterCommit(await store.writer.execute(applyReceipts, { gateway: this.#gateway, receipts, ...place, now }));
   }
 
