@@ -11,8 +11,10 @@ import { PeerServiceService, type Receipt } from "../../src/gen/talaria/dm/v1/pe
 import { openBidi } from "../../src/rpc/clients/openBidi.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { reasonError } from "../../src/rpc/rpcError.js";
+import { failureOf } from "../../src/rpc/wire/failure.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
 import { markRestored } from "../../src/store/backup/markRestored.js";
+import { recordFailedAttempt } from "../../src/store/deliveries/attemptCommands.js";
 import { readDelivery } from "../../src/store/deliveries/readDelivery.js";
 import { readDestination } from "../../src/store/deliveries/destinations.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
@@ -338,6 +340,24 @@ test("a peer that drains is left alone for as long as it asks", async () => {
   clock.advance(7_000);
   await reaches(north, deliveryId, "claimed");
   expect(peer.singles).toHaveLength(2);
+});
+
+test("a wait that was written before the clock was set back holds up neither a peer nor a lane", async () => {
+  const clock = new FakeClock(systemClock.now());
+  const peer = await usePeer({});
+  const north = await use({ name: "north", clock });
+  north.peers.set("south", { name: "south", address: peer.address, pin: peer.pin });
+  const { deliveryId } = (await send(north.client, { target: "south/bob" })).delivery;
+  const now = clock.now();
+  const failed = { gateway: "south", error: failureOf(reasonError("UNAVAILABLE")), nextAttemptAt: now + DAY_MS, now };
+  await north.store.writer.execute(recordFailedAttempt, {
+    ...failed,
+    deliveryId,
+    undecided: false,
+    destinationFailed: true,
+  });
+  await north.start();
+  await reaches(north, deliveryId, "claimed");
 });
 
 test("a gateway that drains says when to come back, for a single message and in a batch", async () => {

@@ -45,3 +45,15 @@ test("what a batch itself admits counts for its quotas, for the sender as for th
   expect(await admit(3, { ada: 3 })).toEqual(["ada accepted", "ada SENDER_QUOTA", "ada heldBack"]);
   expect(await admit(9, { bob: 2, carl: 1 })).toEqual(["bob accepted", "carl accepted", "bob RECIPIENT_QUOTA"]);
 });
+
+test("a loop guard that tripped before the clock was set back holds nobody, and what was sent then counts for nothing", async () => {
+  const bounds = { ...BOUNDS, queuedPerRecipientAndSender: 99, queuedPerRecipient: 99, loopMessages: 2 };
+  const send = async (index: number, now: number): Promise<string> => {
+    const facts = { ...draftFacts("ada", index), startedBy: "agent:far/r", bounds, now, expiresAt: now + 1_000 };
+    const [admission] = await store.writer.execute(admitDeliveries, [makeDraft(facts)]);
+    return admission?.kind === "refused" ? admission.reason : (admission?.kind ?? "none");
+  };
+  const day = 86_400_000;
+  expect([await send(1, day), await send(2, day), await send(3, day)]).toEqual(["accepted", "accepted", "LOOP_GUARD"]);
+  expect([await send(4, 1), await send(5, 2), await send(6, 3)]).toEqual(["accepted", "accepted", "LOOP_GUARD"]);
+});

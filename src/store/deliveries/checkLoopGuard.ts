@@ -1,6 +1,7 @@
 import type { Tx } from "../sql.js";
 import { agentAuthorId } from "./authorIds.js";
 import type { DeliveryDraft } from "./deliveryDraft.js";
+import { waitLeft } from "./waitLeft.js";
 
 /**
  * Whether two agents answer one another too fast: messages of the sender to the recipient, sent in turns that the recipient's
@@ -16,13 +17,16 @@ export function checkLoopGuard(tx: Tx, draft: DeliveryDraft): number | undefined
     sender.id,
     other,
   );
-  if (tripped !== undefined && tripped.until > now) return tripped.until - now;
+  const left = waitLeft(tripped?.until, now, bounds.loopCooldownMs);
+  if (left > 0) return left;
   const row = tx.get<{ count: number }>(
     `SELECT COUNT(*) AS count FROM deliveries
-     WHERE author_id = ? AND started_by = ? AND started_by <> '' AND created_at > ?`,
+     WHERE author_id = ? AND started_by = ? AND started_by <> '' AND created_at > ? AND created_at < ?`,
     sender.id,
     other,
     now - bounds.loopWindowMs,
+    // Later ones were written by a clock that has been set back since.
+    now + bounds.loopWindowMs,
   );
   if ((row?.count ?? 0) < bounds.loopMessages) return undefined;
   tx.run(

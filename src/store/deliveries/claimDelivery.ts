@@ -4,6 +4,8 @@ import { moveDelivery } from "./moveDelivery.js";
 import { readDelivery } from "./readDelivery.js";
 import type { StoredRetry } from "./storedDelivery.js";
 import { MESSAGE_EXPIRED } from "./storedReasons.js";
+import { RETRY_WAIT_MAX_MS } from "./turnRetry.js";
+import { waitLeft } from "./waitLeft.js";
 
 /** Who is about to run a delivery's input. */
 export interface ClaimRequest {
@@ -41,9 +43,8 @@ export function claimDelivery(tx: Tx, request: ClaimRequest): ClaimVerdict {
       moveDelivery(tx, delivery, "fail", { now, failure: lastError ?? MESSAGE_EXPIRED }, effects);
       return { kind: "gone" };
     }
-    if (retry !== undefined && delivery.nextAttemptAt !== undefined && now < delivery.nextAttemptAt) {
-      return { kind: "waits", until: delivery.nextAttemptAt };
-    }
+    const left = retry === undefined ? 0 : waitLeft(delivery.nextAttemptAt, now, RETRY_WAIT_MAX_MS);
+    if (left > 0) return { kind: "waits", until: now + left };
     if (delivery.executionId !== executionId) {
       tx.run(
         "UPDATE deliveries SET execution_id = ?, next_attempt_at = NULL, revision = revision + 1, updated_at = ? WHERE sequence = ?",

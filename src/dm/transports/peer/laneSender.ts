@@ -1,5 +1,6 @@
 import { readDestination } from "../../../store/deliveries/destinations.js";
 import { laneHeads, laneOf, type WaitingMessage } from "../../../store/deliveries/outboundDeliveries.js";
+import { waitLeft } from "../../../store/deliveries/waitLeft.js";
 import type { RpcError } from "../../../rpc/rpcError.js";
 import { createChangeSignal } from "../../changeSignal.js";
 import { BatchStream } from "./batchStream.js";
@@ -75,32 +76,32 @@ export class LaneSender {
   async run(): Promise<void> {
     const { clock } = this.#context;
     while (!this.#stop.aborted) {
-      const { plan, nextAt } = this.#plan();
+      const { plan, nextIn } = this.#plan();
       if (plan.kind === "singles") for (const delivery of plan.deliveries) this.#sendSingle(delivery);
       else if (plan.kind === "batch") {
         this.#sendBatch(plan.deliveries);
         continue;
       }
       if (this.#underWay.batches === 0) this.#endBatches();
-      const now = clock.now();
-      const cancel = nextAt === undefined ? undefined : clock.after(nextAt - now, () => this.#work.raise());
+      const cancel = nextIn === undefined ? undefined : clock.after(nextIn, () => this.#work.raise());
       await this.#work.wait();
       cancel?.();
     }
     this.#endBatches();
   }
 
-  /** What is to be sent at this moment, and when more of it is due. */
-  #plan(): { readonly plan: SendPlan; readonly nextAt: number | undefined } {
-    const { store, clock } = this.#context;
+  /** What is to be sent at this moment, and in how many milliseconds more of it is due. */
+  #plan(): { readonly plan: SendPlan; readonly nextIn: number | undefined } {
+    const { store, clock, budgets } = this.#context;
     // With every batch under way their end is waited for; until then nothing is read for each message that comes.
     if (this.#connected === undefined || this.#underWay.batches >= BATCHES) {
-      return { plan: { kind: "wait" }, nextAt: undefined };
+      return { plan: { kind: "wait" }, nextIn: undefined };
     }
     const now = clock.now();
     const heads = laneHeads(store.reader, this.#gateway, LANES);
-    const isDue = ({ nextAttemptAt = 0 }: { readonly nextAttemptAt: number | undefined }): boolean =>
-      nextAttemptAt <= now;
+    const leftOf = ({ nextAttemptAt }: { readonly nextAttemptAt: number | undefined }): number =>
+      waitLeft(nextAttemptAt, now, budgets.peerRetryMaxMs);
+    const isDue = (one: { readonly nextAttemptAt: number | undefined }): boolean => leftOf(one) === 0;
     const free = heads.filter(({ recipientAgent }) => !this.#busy.has(recipientAgent));
     const due = lanesOfNext(free.filter(isDue), this.#underWay);
     const held = readDestination(store.reader, this.#gateway).hold !== undefined;
@@ -114,14 +115,14 @@ export class LaneSender {
       const end = lane.findIndex((delivery) => !isDue(delivery) || (held && now <= delivery.expiresAt));
       lanes.push(end < 0 ? lane : lane.slice(0, end));
     }
-    const later = free.flatMap(({ nextAttemptAt = 0 }) => (nextAttemptAt > now ? [nextAttemptAt] : []));
+    const later = free.map(leftOf).filter((left) => left > 0);
     return {
       plan: planSends(
         lanes.filter(({ length }) => length > 0),
         this.#underWay,
         now,
       ),
-      nextAt: later.length === 0 ? undefined : Math.min(...later),
+      nextIn: later.length === 0 ? undefined : Math.min(...later),
     };
   }
 

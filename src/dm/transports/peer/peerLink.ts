@@ -11,6 +11,7 @@ import {
 } from "../../../store/deliveries/attemptCommands.js";
 import { readDestination } from "../../../store/deliveries/destinations.js";
 import { claimedBy } from "../../../store/deliveries/outboundDeliveries.js";
+import { waitLeft } from "../../../store/deliveries/waitLeft.js";
 import { gatewayInfo, whyUnfit } from "../../gatewayInfo.js";
 import { backoffMs } from "../../retryPolicy.js";
 import { failureOf } from "../../../rpc/wire/failure.js";
@@ -244,9 +245,9 @@ export class PeerLink {
 
   /** Waits until the breaker lets the next attempt through. */
   async #untilDue(): Promise<void> {
-    const { store, clock } = this.#context;
-    const { nextAttemptAt = 0 } = readDestination(store.reader, this.#gateway);
-    await pause(clock, nextAttemptAt - clock.now(), this.#stop.signal, (end) => {
+    const { store, clock, budgets } = this.#context;
+    const { nextAttemptAt } = readDestination(store.reader, this.#gateway);
+    await pause(clock, waitLeft(nextAttemptAt, clock.now(), budgets.peerRetryMaxMs), this.#stop.signal, (end) => {
       this.#endPause = end;
     });
   }

@@ -8,6 +8,7 @@ import { receiptsAfter } from "../../../store/deliveries/receiptsAfter.js";
 import { leaseToConnector, withdrawFromConnector } from "../../../store/deliveries/relayCommands.js";
 import { handedOutTo, lastReceiptPlace, relayLaneHeads } from "../../../store/deliveries/relayQueries.js";
 import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
+import { waitLeft } from "../../../store/deliveries/waitLeft.js";
 import { displayText } from "../../admission/displayText.js";
 import { remoteScope } from "../../admission/sender.js";
 import { createChangeSignal } from "../../changeSignal.js";
@@ -209,15 +210,17 @@ export class RelaySession {
   }
 
   async #leaseLoop(): Promise<never> {
-    const { store, clock } = this.context;
+    const { store, clock, budgets } = this.context;
     for (;;) {
       for (const deliveryId of this.leases.takeLapsed(clock.monotonic())) await this.ask(deliveryId);
       const now = clock.now();
       const waiting = relayLaneHeads(store.reader, this.connector, LANES);
-      const ready = waiting.filter(({ nextAttemptAt = 0, expiresAt }) => nextAttemptAt <= now && expiresAt >= now);
+      const leftOf = ({ nextAttemptAt }: StoredDelivery): number =>
+        waitLeft(nextAttemptAt, now, budgets.peerRetryMaxMs);
+      const ready = waiting.filter((delivery) => leftOf(delivery) === 0 && delivery.expiresAt >= now);
       const room = Math.max(0, IN_FLIGHT - this.leases.size);
       await this.#lease(ready.slice(0, room).map(({ deliveryId }) => deliveryId));
-      const later = waiting.flatMap(({ nextAttemptAt = 0 }) => (nextAttemptAt > now ? [nextAttemptAt - now] : []));
+      const later = waiting.map(leftOf).filter((left) => left > 0);
       const lapse = this.leases.nextLapse();
       if (lapse !== undefined) later.push(lapse - clock.monotonic());
       const cancel = later.length === 0 ? undefined : clock.after(Math.min(...later), () => this.#work.raise());
