@@ -1,20 +1,15 @@
 import { createHash } from "node:crypto";
-import { cpSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
 import { systemClock } from "../../src/base/clock.js";
 import { createDeferred } from "../../src/base/deferred.js";
-import { homePaths } from "../../src/base/home.js";
 import { FakeClock } from "../../src/base/testing/fakeClock.js";
 import { Delivery, DeliveryState } from "../../src/gen/talaria/dm/v1/delivery.js";
 import { PeerServiceService, type Receipt } from "../../src/gen/talaria/dm/v1/peer_service.js";
 import { openBidi } from "../../src/rpc/clients/openBidi.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { reasonError } from "../../src/rpc/rpcError.js";
-import { failureOf } from "../../src/rpc/wire/failure.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
-import { markRestored } from "../../src/store/backup/markRestored.js";
-import { recordFailedAttempt } from "../../src/store/deliveries/attemptCommands.js";
 import { readDelivery } from "../../src/store/deliveries/readDelivery.js";
 import { readDestination } from "../../src/store/deliveries/destinations.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
@@ -265,42 +260,6 @@ test("a peer whose database was replaced makes what it had accepted UNKNOWN, and
   expect(await ended(north.client, next.delivery.deliveryId)).toMatchObject({ reply: { text: "NEXT" } });
 });
 
-test.each([
-  ["restored from a backup", (home: string) => markRestored(homePaths(home).database, { now: 0, reason: "test" })],
-  ["set back with its disk", () => undefined],
-])(
-  "a peer whose store was %s is asked again: what it forgot is UNKNOWN, and no reply is missed",
-  async (_how, after) => {
-    const answer: TestGatewayOptions["answer"] = ({ text }) =>
-      text === "long" ? undefined : { outcome: "completed", text };
-    const { north, south } = await two({}, { answer });
-    introduce(north, south);
-    const kept = await send(north.client, { target: "south/bob", body: "long" });
-    await reaches(north, kept.delivery.deliveryId, "claimed");
-    await south.close();
-    const home = freshHome();
-    cpSync(south.home, home, { recursive: true });
-
-    const later = await use({ name: "south", home: south.home, identity: south.identity, answer });
-    introduce(north, later);
-    await later.start();
-    for (let n = 0; n < 3; n++)
-      await ended(north.client, (await send(north.client, { target: "south" })).delivery.deliveryId);
-    const forgotten = await accepted(north, "south/bob");
-    await later.close();
-
-    after(home);
-    const back = await use({ name: "south", home, identity: south.identity, running: false });
-    introduce(north, back);
-    await back.start();
-    await reaches(north, forgotten, "unknown");
-    expect(stateName(await get(north.client, kept.delivery.deliveryId))).toBe("CLAIMED");
-    const fresh = await accepted(north, "south");
-    back.run();
-    expect(await ended(north.client, fresh)).toMatchObject({ reply: { text: "HELLO" } });
-  },
-);
-
 test("another gateway at a peer's address is sent nothing, and the peer gets its mail where it is", async () => {
   const budgets = { peerRetryMinMs: 5, peerRetryMaxMs: 20 };
   const [north, south] = [await use({ name: "north", budgets }), await use({ name: "south" })];
@@ -340,24 +299,6 @@ test("a peer that drains is left alone for as long as it asks", async () => {
   clock.advance(7_000);
   await reaches(north, deliveryId, "claimed");
   expect(peer.singles).toHaveLength(2);
-});
-
-test("a wait that was written before the clock was set back holds up neither a peer nor a lane", async () => {
-  const clock = new FakeClock(systemClock.now());
-  const peer = await usePeer({});
-  const north = await use({ name: "north", clock });
-  north.peers.set("south", { name: "south", address: peer.address, pin: peer.pin });
-  const { deliveryId } = (await send(north.client, { target: "south/bob" })).delivery;
-  const now = clock.now();
-  const failed = { gateway: "south", error: failureOf(reasonError("UNAVAILABLE")), nextAttemptAt: now + DAY_MS, now };
-  await north.store.writer.execute(recordFailedAttempt, {
-    ...failed,
-    deliveryId,
-    undecided: false,
-    destinationFailed: true,
-  });
-  await north.start();
-  await reaches(north, deliveryId, "claimed");
 });
 
 test("a gateway that drains says when to come back, for a single message and in a batch", async () => {
