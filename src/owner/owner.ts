@@ -134,7 +134,7 @@ export function createOwner(options: OwnerOptions): Owner {
   let closing = false;
 
   const tokens = new LaunchTokens(table);
-  const workerLog = new WorkerLog(`${paths.logsDir}/workers.log`, secrets, log);
+  const workerLog = new WorkerLog(`${paths.logsDir}/workers.log`, secrets, log, clock);
   const launcher = new Launcher({
     spawner: options.spawner ?? systemSpawner(options.nice ?? 0),
     table,

@@ -11,6 +11,7 @@ import { reasonError, RpcError } from "../../rpc/rpcError.js";
 import { endLaunch } from "../../store/turns/endLaunch.js";
 import { recordLaunch } from "../../store/turns/recordLaunch.js";
 import type { Writer } from "../../store/writer.js";
+import { whenAwake } from "../turn/whenAwake.js";
 import { endEscaped } from "./endEscaped.js";
 import type { StayingProcess } from "./findEscaped.js";
 import { killLaunched } from "./killLaunched.js";
@@ -82,7 +83,7 @@ export class Launcher {
       },
     });
     this.#live.add(launch);
-    this.#drain(spawned, launch);
+    const drained = this.#drain(spawned, launch);
     try {
       await writer.execute(recordLaunch, {
         launchId: launch.id,
@@ -100,9 +101,11 @@ export class Launcher {
     const token = random.bytes(LIMITS.secretBytes);
     const text = token.toString("base64url");
     const forgetSecret = secrets.add(text);
+    // What it has printed may be written down after its end.
+    void Promise.all([launch.exited, drained]).then(forgetSecret);
     tokens.expect(token, launch);
     spawned.stdin.write(`${text}\n`);
-    this.#watch(launch, forgetSecret);
+    this.#watch(launch);
     return launch;
   }
 
@@ -146,21 +149,20 @@ export class Launcher {
     }
   }
 
-  #drain(spawned: SpawnedProcess, launch: Launch): void {
-    this.#parts.workerLog.drain(spawned.stdout, launch.id);
-    this.#parts.workerLog.drain(spawned.stderr, launch.id);
+  #drain({ stdout, stderr }: SpawnedProcess, { id }: Launch): Promise<unknown> {
+    const { workerLog } = this.#parts;
+    return Promise.all([workerLog.drain(stdout, id), workerLog.drain(stderr, id)]);
   }
 
-  #watch(launch: Launch, forgetSecret: () => void): void {
+  #watch(launch: Launch): void {
     const { clock, helloMs, tokens, log } = this.#parts;
-    const cancel = clock.after(helloMs, () => {
+    const cancel = whenAwake(clock, helloMs, () => {
       launch.fail(new RpcError("WORKER_HELLO_TIMEOUT"));
     });
     launch.attached.then(cancel, cancel);
     void launch.exited.then((exit) => {
       launch.group.noteAtExit();
       tokens.forget(launch);
-      forgetSecret();
       log.debug({ launch: launch.id, ...exit }, "a launched process ended");
       launch.fail(new RpcError(exit.code === EXIT_WITHOUT_TOKEN ? "WORKER_LAUNCHER_DROPPED_STDIN" : "WORKER_EXITED"));
     });
