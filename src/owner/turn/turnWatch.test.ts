@@ -94,3 +94,30 @@ test("the ladder asks at once, then SIGTERM, then SIGKILL, each once; what is ta
   expect(steps).toEqual(["ask", "terminate", "kill", "ask"]);
   expect(clock.pending).toBe(0);
 });
+
+test("what an owner that was stopped itself had no time to hear is not missed: the whole bound begins again", () => {
+  const clock = new FakeClock();
+  let stopped = 0;
+  const alarms: string[] = [];
+  new TurnWatch(
+    { now: () => clock.now(), monotonic: () => clock.monotonic() + stopped, after: (ms, run) => clock.after(ms, run) },
+    { turnMs: 0, idleMs: 90_000, heartbeatMissedMs: 60_000 },
+    {
+      turnLimit: () => void alarms.push("limit"),
+      idle: () => void alarms.push("idle"),
+      heartbeatMissed: () => void alarms.push("heartbeat"),
+      isWaiting: () => false,
+    },
+  );
+  clock.advance(59_000);
+  stopped = 120_000;
+  clock.advance(1_000);
+  expect(alarms).toEqual([]);
+  clock.advance(59_999);
+  expect(alarms).toEqual([]);
+  clock.advance(1);
+  expect(alarms).toEqual(["heartbeat"]);
+  clock.advance(60_000);
+  expect(alarms).toEqual(["heartbeat", "idle"]);
+  expect(clock.pending).toBe(0);
+});

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.js";
+import { whenAwake } from "./whenAwake.js";
 
 /** How long a turn may take, and how long it may be silent; 0 = no bound. Milliseconds. */
 export interface TurnBounds {
@@ -59,12 +60,13 @@ export class TurnWatch {
 
   #look(bound: number, since: () => number, alarm: () => void): void {
     const again = (wait: number): void => {
-      const cancel = this.#clock.after(wait, () => {
+      const look = (): void => {
         this.#cancels.delete(cancel);
         const left = since() + bound - this.#clock.monotonic();
         if (left <= 0) alarm();
         else again(left);
-      });
+      };
+      const cancel = whenAwake(this.#clock, wait, look, bound);
       this.#cancels.add(cancel);
     };
     again(bound);
