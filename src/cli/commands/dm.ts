@@ -6,7 +6,9 @@ import {
 } from "../../gen/talaria/dm/v1/delivery.js";
 import { DirectMessageServiceService } from "../../gen/talaria/dm/v1/direct_message_service.js";
 import { pages } from "../../rpc/clients/pages.js";
+import { leavesDoubt } from "../../rpc/leavesDoubt.js";
 import { reasonOfNumber } from "../../rpc/reasons.js";
+import { RpcError } from "../../rpc/rpcError.js";
 import { CliError } from "../cliError.js";
 import type { CommandContext } from "../commandContext.js";
 import type { GatewayClient } from "../gatewayClient.js";
@@ -25,20 +27,30 @@ export interface DmSendOptions {
   readonly wait?: boolean;
 }
 
-/** Sends a message; with `wait`, prints the reply. @throws CliError where the delivery ends without one. */
+/**
+ * Sends a message; with `wait`, prints the reply. An interrupt, or a gateway that goes away, ends the waiting only: the message is on disk
+ * by then, and the error names it. @throws CliError where the delivery ends without a reply, or the waiting does.
+ */
 export function dmSend(context: CommandContext, options: DmSendOptions): Promise<void> {
   return inTrace(context, "talaria dm send", (gateway) => send(context, gateway, options));
 }
 
 async function send(context: CommandContext, gateway: GatewayClient, options: DmSendOptions): Promise<void> {
-  const { delivery } = await gateway.call(DirectMessageServiceService.sendDirectMessage, {
-    requestId: options.requestId ?? context.newRequestId(),
-    target: options.target,
-    body: options.body,
-    inReplyTo: options.inReplyTo ?? "",
-    onBehalfOf: options.from ?? "",
-    trace: undefined,
-  });
+  const requestId = options.requestId ?? context.newRequestId();
+  const { delivery } = await gateway
+    .call(DirectMessageServiceService.sendDirectMessage, {
+      requestId,
+      target: options.target,
+      body: options.body,
+      inReplyTo: options.inReplyTo ?? "",
+      onBehalfOf: options.from ?? "",
+      trace: undefined,
+    })
+    .catch((caught: unknown) => {
+      if (!(caught instanceof RpcError) || !leavesDoubt(caught)) throw caught;
+      const hint = `It may have been sent: with --request-id ${requestId} the same command sends it once, however often.`;
+      throw new CliError(caught.reason, caught.message, hint, { cause: caught });
+    });
   if (delivery === undefined) return;
   if (options.wait !== true) {
     context.print(Delivery.toJSON(delivery), () => `${delivery.deliveryId} ${stateOf(delivery)}`);
@@ -129,11 +141,24 @@ export async function dmWatch(context: CommandContext, deliveryId: string): Prom
 
 async function lastOf(gateway: GatewayClient, sent: DeliveryMessage): Promise<DeliveryMessage> {
   let last = sent;
-  const request = { deliveryId: sent.deliveryId, cursor: undefined };
-  for await (const { delivery } of gateway.stream(DirectMessageServiceService.watchDelivery, request)) {
-    last = delivery ?? last;
+  const { deliveryId } = sent;
+  const left = new AbortController();
+  const leave = (): void => {
+    left.abort(new RpcError("CANCELLED", { message: "Interrupted." }));
+  };
+  process.once("SIGINT", leave);
+  try {
+    const request = { deliveryId, cursor: undefined };
+    const watch = gateway.stream(DirectMessageServiceService.watchDelivery, request, { signal: left.signal });
+    for await (const { delivery } of watch) last = delivery ?? last;
+    return last;
+  } catch (caught) {
+    if (!(caught instanceof RpcError)) throw caught;
+    const hint = `The message was sent; talaria deliveries watch ${deliveryId} follows it.`;
+    throw new CliError(caught.reason, caught.message, hint, { cause: caught });
+  } finally {
+    process.removeListener("SIGINT", leave);
   }
-  return last;
 }
 
 function stateOf(delivery: DeliveryMessage): string {
