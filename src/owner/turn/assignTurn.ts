@@ -2,7 +2,6 @@ import { LIMITS } from "../../base/limits.js";
 import type { Bootstrap } from "../../gen/talaria/owner/v1/owner_service.js";
 import { Policy } from "../../gen/talaria/types/v1/policy.js";
 import { inputAttachments } from "../../store/queries/attachments.js";
-import { grantedCommands } from "../../store/queries/grantedCommands.js";
 import { assignExecution } from "../../store/turns/assignExecution.js";
 import type { ClaimedInput } from "../../store/turns/claimInput.js";
 import type { StoredFence } from "../../store/turns/fence.js";
@@ -10,6 +9,7 @@ import { attachmentPath, toAttachment } from "../attachments/toAttachment.js";
 import type { WorkerLink } from "../attach/workerLink.js";
 import { evidenceText } from "../identity/workerEvidence.js";
 import { resolveCredentials } from "../policy/resolveCredentials.js";
+import { commandsGranted } from "../prompts/commandsGranted.js";
 import { makeOutbox, outboxDirectory, outboxKey } from "../recovery/outbox.js";
 import { fenceError } from "../store/fenceError.js";
 import type { WorkerTrace } from "../trace/turnTrace.js";
@@ -60,7 +60,7 @@ export async function assignTurn(parts: TurnParts, assignment: TurnAssignment): 
     offer: offer(agent.name, claimed.botChat),
     credentials,
     // A stored grant is the person's word for their own turns, not for another gateway's messages. Source: DESIGN section 4.
-    grantedCommands: fromMessage ? [] : grantedCommands(store.reader, agent.name),
+    grantedCommands: fromMessage ? [] : commandsGranted(store.reader, agent.name, viewedIn(store.reader, claimed)),
     assignmentSecret,
     outboxDirectory: directory,
     outboxKey: outboxKey(store.homeKey, fence.executionId),
