@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
 import { AgentServiceService } from "../../src/gen/talaria/gateway/v1/agent_service.js";
+import { SessionServiceService } from "../../src/gen/talaria/gateway/v1/session_service.js";
 import { ApprovalChoice, ApprovalRequest, ClarifyRequest, PromptEnd } from "../../src/gen/talaria/types/v1/prompt.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import type { ForeignWorker } from "../kit/foreignWorkers.js";
@@ -8,6 +9,7 @@ import { refusalOf, sessionOf } from "../kit/turnClient.js";
 import { beginRunningTurn } from "../kit/heldTurn.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
+import { waitUntil } from "../kit/waitFor.js";
 
 const { APPROVAL_CHOICE_ONCE, APPROVAL_CHOICE_SESSION, APPROVAL_CHOICE_ALWAYS, APPROVAL_CHOICE_DENY } = ApprovalChoice;
 const workers = useForeignWorkers();
@@ -150,4 +152,63 @@ test("OW42 a headless turn raises no prompt: approval is denied and a question i
   expect(ended.answer).not.toContain("approved");
   expect(ended.answer).toContain("end");
   expect(run.kinds).not.toContain("promptRaised");
+});
+
+test("an approval for the session holds in its later turns, in no other session, and not behind a reset", async () => {
+  const { client } = gateway();
+  const run = client.run("echo", "!approve rm -r build");
+  const sessionId = await sessionOf(run);
+  const first = await run.next("promptRaised");
+  expect(first.offered).toContain(APPROVAL_CHOICE_SESSION);
+  await client.choose(first.promptId, APPROVAL_CHOICE_SESSION);
+  await run.outcome();
+  const later = client.say(sessionId, "!approve rm -r build");
+  expect((await later.outcome()).answer).toContain("approved");
+  expect(later.kinds).not.toContain("promptRaised");
+  for (const asked of [client.run("echo", "!approve rm -r build"), client.say(sessionId, "!approve rm -r src")]) {
+    await client.choose((await asked.next("promptRaised")).promptId, APPROVAL_CHOICE_DENY);
+    expect((await asked.outcome()).answer).toContain("denied");
+  }
+  const held = "SELECT 1 FROM sessions WHERE session_id = ? AND running_execution_id IS NOT NULL";
+  await waitUntil("the session is free", () => gateway().rows(held, sessionId).length === 0);
+  await unaryCall(client.client, SessionServiceService.resetSession, { requestId: "reset", sessionId });
+  const behind = client.say(sessionId, "!approve rm -r build");
+  await client.choose((await behind.next("promptRaised")).promptId, APPROVAL_CHOICE_DENY);
+  await behind.outcome();
+});
+
+test("OW42 a prompt of a headless turn is answered at once and nobody sees it, also where its worker raises one all the same", async () => {
+  const run = gateway().client.run("foreign", "hello", { headless: true });
+  const worker = await workers.next();
+  await worker.running();
+  approve(worker, "a");
+  ask(worker, "q");
+  const end = PromptEnd.PROMPT_END_HEADLESS;
+  expect(await worker.next("approvalAnswer")).toEqual({ promptId: "a", choice: APPROVAL_CHOICE_DENY, end });
+  expect(await worker.next("clarifyAnswer")).toEqual({ promptId: "q", text: "", end });
+  worker.result();
+  await worker.leave();
+  expect((await run.outcome()).outcome).toBe("COMPLETED");
+  expect(run.kinds).not.toContain("promptRaised");
+});
+
+test("OW-R27 a prompt that is raised after a Stop is answered with it, and cannot be approved", async () => {
+  const { run, worker } = await beginRunning();
+  const { executionId } = await run.next("turnStarted").then(({ turn }) => turn ?? { executionId: "" });
+  approve(worker, "before");
+  await run.next("promptRaised");
+  await gateway().client.stop(executionId);
+  approve(worker, "after");
+  const choice = APPROVAL_CHOICE_DENY;
+  for (const promptId of ["before", "after"]) {
+    const { frame } = await worker.frames.first(
+      `answer to ${promptId}`,
+      ({ frame }) => frame?.$case === "approvalAnswer" && frame.value.promptId === promptId,
+    );
+    expect(frame?.value).toEqual({ promptId, choice, end: PromptEnd.PROMPT_END_STOPPED });
+  }
+  worker.result({ interrupted: true, finalResponse: "" });
+  await worker.leave();
+  expect((await run.outcome()).outcome).toBe("INTERRUPTED");
+  expect(run.kinds.filter((kind) => kind === "promptRaised")).toHaveLength(1);
 });

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.js";
 import { newId } from "../../base/ids.js";
 import type { Logger } from "../../base/logger.js";
 import type { Random } from "../../base/random.js";
-import type { Approval, Clarify, PromptSettled } from "../../gen/talaria/owner/v1/owner_service.js";
+import type { PromptSettled } from "../../gen/talaria/owner/v1/owner_service.js";
 import { ApprovalChoice, Prompt } from "../../gen/talaria/types/v1/prompt.js";
 import { reasonNumber } from "../../rpc/reasonNumber.js";
 import { RpcError } from "../../rpc/rpcError.js";
@@ -15,6 +15,7 @@ import type { Store } from "../../store/store.js";
 import type { OwnerFrame } from "../attach/workerLink.js";
 import { persistently } from "../turn/persistently.js";
 import type { SessionChange, SessionHub } from "../watch/sessionHub.js";
+import { checkedRequest, type RaisedPrompt } from "./checkedRequest.js";
 import { offeredChoices } from "./offeredChoices.js";
 import { fromWorkerEnd, toPrompt, toPromptEnd } from "./promptRecord.js";
 
@@ -59,17 +60,24 @@ export type PromptAnswer =
 export class PromptDesk {
   readonly #parts: PromptDeskParts;
   readonly #open = new Map<string, Open>();
+  #closedFor: "stopped" | "headless" | undefined;
 
   constructor(parts: PromptDeskParts) {
     this.#parts = parts;
   }
 
-  /** Takes a prompt from the worker. A surplus one is refused to it; the turn goes on. @throws RpcError FRAME_INVALID. */
-  async raise(frame: { $case: "approval"; value: Approval } | { $case: "clarify"; value: Clarify }): Promise<void> {
+  /**
+   * Takes a prompt from the worker. A surplus one is refused to it, one that nobody is to be asked is answered at once; the turn goes on.
+   * @throws RpcError FRAME_INVALID.
+   */
+  async raise(frame: RaisedPrompt): Promise<void> {
     const { store, clock, random, fence, sessionId, approvalMs, clarifyMs, maxOpen } = this.#parts;
+    const request = checkedRequest(frame);
     const workerPromptId = frame.value.promptId;
-    if (workerPromptId === "" || workerPromptId.length > 64 || frame.value.request === undefined) {
-      throw new RpcError("FRAME_INVALID", { message: "A prompt needs an id of 1 to 64 characters and a request." });
+    const unasked = this.#endForAll();
+    if (unasked !== undefined) {
+      this.#tellWorker(request.$case, workerPromptId, unasked, undefined);
+      return;
     }
     const now = clock.now();
     const waitMs = frame.$case === "approval" ? approvalMs : clarifyMs;
@@ -80,11 +88,8 @@ export class PromptDesk {
       executionId: fence.executionId,
       createdAt: toTimestamp(now),
       expiresAt: toOptionalTimestamp(expiresAt),
-      request:
-        frame.$case === "approval"
-          ? { $case: "approval", value: frame.value.request }
-          : { $case: "clarify", value: frame.value.request },
-      offered: frame.$case === "approval" ? offeredChoices(frame.value.request) : [],
+      request,
+      offered: request.$case === "approval" ? offeredChoices(request.value) : [],
     });
     const raised = await store.writer.execute(raisePrompt, {
       promptId: prompt.promptId,
@@ -96,9 +101,12 @@ export class PromptDesk {
       maxOpen,
       now,
     });
+    // It may have come while this one was on its way to the store.
+    const end = this.#endForAll();
     switch (raised.kind) {
       case "raised":
         this.#opened(prompt, workerPromptId, waitMs);
+        if (end !== undefined) await this.end(prompt.promptId, end);
         return;
       case "limit":
         this.#refuse(workerPromptId, "PROMPT_LIMIT");
@@ -159,13 +167,16 @@ export class PromptDesk {
     });
     if (open !== undefined) this.#closed(promptId, open);
     if (ended.kind !== "ended") return false;
-    if (open !== undefined) this.#tellWorker(open, end, given?.answer);
+    if (open !== undefined) {
+      this.#tellWorker(open.prompt.request?.$case, open.workerPromptId, end, given?.answer);
+    }
     this.#show({ $case: "promptEnded", value: toPrompt(ended.prompt) });
     return true;
   }
 
-  /** Ends every open prompt for the same cause. */
-  async endAll(end: StoredPromptEnd): Promise<void> {
+  /** Asks nobody any more: every open prompt, and each that is still to come, ends for this cause. */
+  async close(end: "stopped" | "headless"): Promise<void> {
+    this.#closedFor = end;
     await Promise.all([...this.#open.keys()].map((promptId) => this.end(promptId, end)));
   }
 
@@ -175,6 +186,11 @@ export class PromptDesk {
       this.#closed(promptId, open);
       this.#show({ $case: "promptEnded", value: { ...open.prompt, end: toPromptEnd("execution_ended") } });
     }
+  }
+
+  /** How each prompt ends from here on; undefined while people are asked. */
+  #endForAll(): "stopped" | "headless" | undefined {
+    return this.#closedFor;
   }
 
   #opened(prompt: Prompt, workerPromptId: string, waitMs: number): void {
@@ -204,9 +220,13 @@ export class PromptDesk {
     if (this.#open.delete(promptId)) this.#parts.onOpen(this.#open.size);
   }
 
-  #tellWorker(open: Open, end: StoredPromptEnd, answer: PromptAnswer | undefined): void {
-    const promptId = open.workerPromptId;
-    if (open.prompt.request?.$case === "approval") {
+  #tellWorker(
+    kind: RaisedPrompt["$case"] | undefined,
+    promptId: string,
+    end: StoredPromptEnd,
+    answer: PromptAnswer | undefined,
+  ): void {
+    if (kind === "approval") {
       const choice = answer?.kind === "choice" ? answer.choice : ApprovalChoice.APPROVAL_CHOICE_DENY;
       this.#parts.send({ $case: "approvalAnswer", value: { promptId, choice, end: toPromptEnd(end) } });
     } else {

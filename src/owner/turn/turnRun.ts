@@ -139,7 +139,7 @@ export class TurnRun {
     const { killAt } = this.#stop.latch(cause, running ? this.#force.steps(cause) : undefined);
     this.children.close(childCause(cause));
     this.#log.info({ cause, phase: this.phase }, "stop latched");
-    void this.desk.endAll("stopped").catch((error: unknown) => {
+    void this.desk.close("stopped").catch((error: unknown) => {
       this.#log.error({ err: error }, "prompts of a stopped turn could not be ended");
     });
     if (!running) this.stopKept = this.#lose(new RpcError(stopReason(cause)));
@@ -178,6 +178,7 @@ export class TurnRun {
   async #assign(link: WorkerLink, place: WorkPlace): Promise<void> {
     const { claimed, fence } = this;
     const bootstrap = await assignTurn(this.#parts, { claimed, fence, link, place, trace: this.#trace.worker });
+    if (bootstrap.headless) await this.desk.close("headless");
     if (this.#settlement.fixed || link !== this.link) return;
     this.#track.move("bootstrap", "bootstrap");
     this.#trace.assigned();

@@ -32,9 +32,10 @@ export interface ApprovalsOptions {
   readonly expiresMs: number;
 }
 
-/** Longest command and description, and longest diff, in code points. Source: ApprovalRequest. */
+/** Longest command and description, and longest path and diff, in code points. Source: ApprovalRequest. */
 const COMMAND_LIMIT = 16_384;
 const DESCRIPTION_LIMIT = 4_096;
+const PATH_LIMIT = 4_096;
 const DIFF_LIMIT = 65_536;
 
 /** Asks about dangerous commands. */
@@ -103,7 +104,12 @@ export class Approvals {
       command: cutToCodePoints(redact(request.command), COMMAND_LIMIT, "…"),
       description: cutToCodePoints(redact(request.description), DESCRIPTION_LIMIT, "…"),
       edit:
-        edit === undefined ? undefined : { path: edit.path, diff: cutToCodePoints(redact(edit.diff), DIFF_LIMIT, "…") },
+        edit === undefined
+          ? undefined
+          : {
+              path: cutToCodePoints(edit.path, PATH_LIMIT, "…"),
+              diff: cutToCodePoints(redact(edit.diff), DIFF_LIMIT, "…"),
+            },
     };
   }
 }
