@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
-import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
+import { spawn, type ChildProcess } from "node:child_process";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { BACKGROUND_MARK } from "../../base/backgroundMark.js";
@@ -14,6 +14,7 @@ import type { TurnStore } from "../turnContext.js";
 import { BACKGROUND_FILES, BACKGROUND_SCRIPT } from "./backgroundScript.js";
 import { commandEnvironment } from "./commandSite.js";
 import { killTree } from "../processes/killTree.js";
+import { holdFolder, openForReading, type HeldFolder } from "./workspaceFiles.js";
 import { TOOL_FOLDER } from "./workspacePath.js";
 
 /** What {@link BackgroundProcesses} needs. */
@@ -66,17 +67,13 @@ export class BackgroundProcesses {
     const { workspace, random, clock, redact } = this.#parts;
     const id = `bg_${random.bytes(5).toString("hex")}`;
     const folder = await makeFolder(workspace, id);
-    await writeFile(join(folder, BACKGROUND_FILES.boot), bootId(), { flag: "wx" });
-    const child = spawn("/bin/sh", ["-c", BACKGROUND_SCRIPT, "sh", folder, ...argv], {
-      cwd: workspace,
-      env: { ...commandEnvironment(process.env), [BACKGROUND_MARK]: id },
-      stdio: "ignore",
-      detached: true,
-    });
-    await new Promise<void>((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.once("error", reject);
-    });
+    let child: ChildProcess;
+    try {
+      await writeFile(join(folder.path, BACKGROUND_FILES.boot), bootId(), { flag: "wx" });
+      child = await spawned(argv, workspace, folder, id);
+    } finally {
+      await folder.handle.close();
+    }
     child.unref();
     const facts = readProcess(child.pid ?? 0);
     if (facts === undefined) throw new Error("The command ended before it could be recorded.");
@@ -101,12 +98,12 @@ export class BackgroundProcesses {
   async look(id: string): Promise<BackgroundLook | undefined> {
     const record = this.#records.get(id);
     if (record === undefined) return undefined;
-    const { folder, identity, alive } = await this.#facts(record);
-    const exit = await readText(join(folder, BACKGROUND_FILES.exit), 16);
+    const { identity, alive } = await this.#facts(record);
+    const exit = await this.#text(id, BACKGROUND_FILES.exit, 16);
     const code = /^\d+$/.test(exit.trim()) ? Number(exit) : undefined;
     const state = code !== undefined ? "exited" : alive && identity !== undefined ? "running" : "lost";
     if (state !== "running") await this.#ended(record, code);
-    const output = await this.#output(folder);
+    const output = await this.#output(id);
     return { command: record.command, state, code, output };
   }
 
@@ -133,18 +130,16 @@ export class BackgroundProcesses {
   }
 
   async #facts(record: RecordBackgroundProcess): Promise<{
-    readonly folder: string;
     readonly identity: ProcessIdentity | undefined;
     readonly alive: boolean;
   }> {
-    const folder = folderOf(this.#parts.workspace, record.processId);
     const { process: ref } = record;
     // A number and a birth may come again after a boot.
-    const sameBoot = (await readText(join(folder, BACKGROUND_FILES.boot), 64)) === bootId();
-    if (ref === undefined || !sameBoot) return { folder, identity: undefined, alive: false };
+    const sameBoot = (await this.#text(record.processId, BACKGROUND_FILES.boot, 64)) === bootId();
+    if (ref === undefined || !sameBoot) return { identity: undefined, alive: false };
     const facts = readProcess(ref.pid);
     const alive = isAlive(facts) && facts.birthTicks === ref.birth;
-    return { folder, identity: { pid: ref.pid, birthTicks: ref.birth }, alive };
+    return { identity: { pid: ref.pid, birthTicks: ref.birth }, alive };
   }
 
   async #ended(record: RecordBackgroundProcess, code: number | undefined): Promise<void> {
@@ -155,33 +150,55 @@ export class BackgroundProcesses {
     await this.#parts.store.persist({ $case: "recordBackgroundProcess", value: record });
   }
 
-  async #output(folder: string): Promise<string> {
-    const current = await readText(join(folder, BACKGROUND_FILES.current), SHOWN_BYTES);
+  async #output(id: string): Promise<string> {
+    const current = await this.#text(id, BACKGROUND_FILES.current, SHOWN_BYTES);
     const room = SHOWN_BYTES - Buffer.byteLength(current);
-    const previous = room > 0 ? await readText(join(folder, BACKGROUND_FILES.previous), room) : "";
+    const previous = room > 0 ? await this.#text(id, BACKGROUND_FILES.previous, room) : "";
     return previous + current;
+  }
+
+  /** The end of a process's file as text; empty where there is none. What a link or a pipe in its place leads to is not read. */
+  async #text(id: string, file: string, bytes: number): Promise<string> {
+    const opened = await openForReading(this.#parts.workspace, [...partsOf(id), file]).catch(() => undefined);
+    if (opened === undefined) return "";
+    const { handle, size } = opened;
+    try {
+      const end = Buffer.alloc(Math.min(size, bytes));
+      const { bytesRead } = await handle.read(end, 0, end.length, size - end.length);
+      return end.toString("utf8", 0, bytesRead);
+    } finally {
+      await handle.close();
+    }
   }
 }
 
-function folderOf(workspace: string, id: string): string {
-  return join(workspace, TOOL_FOLDER, "processes", id);
+function partsOf(id: string): readonly string[] {
+  return [TOOL_FOLDER, "processes", id];
 }
 
 /** Makes a process's folder; none of the folders above it may be a link, which would lead out of the workspace. */
-async function makeFolder(workspace: string, id: string): Promise<string> {
-  const folder = folderOf(workspace, id);
-  for (const path of [join(workspace, TOOL_FOLDER), join(workspace, TOOL_FOLDER, "processes")]) {
-    await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    });
-    if (!(await lstat(path)).isDirectory()) throw new Error(`${TOOL_FOLDER} in the workspace is not a folder.`);
-  }
-  await mkdir(folder, { mode: 0o700 });
-  return folder;
+async function makeFolder(workspace: string, id: string): Promise<HeldFolder> {
+  return holdFolder(workspace, partsOf(id), 0o700).catch((cause: unknown) => {
+    throw new Error(`${TOOL_FOLDER} in the workspace is not a folder that can be used.`, { cause });
+  });
 }
 
-/** The end of a file as text; empty where there is none. */
-async function readText(path: string, bytes: number): Promise<string> {
-  const content = await readFile(path).catch(() => Buffer.alloc(0));
-  return content.subarray(Math.max(0, content.length - bytes)).toString("utf8");
+/** Starts a program's script inside its folder, wherever that has been moved to meanwhile. */
+async function spawned(
+  argv: readonly string[],
+  workspace: string,
+  folder: HeldFolder,
+  id: string,
+): Promise<ChildProcess> {
+  const child = spawn("/bin/sh", ["-c", BACKGROUND_SCRIPT, "sh", workspace, ...argv], {
+    cwd: folder.path,
+    env: { ...commandEnvironment(process.env), [BACKGROUND_MARK]: id },
+    stdio: "ignore",
+    detached: true,
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  });
+  return child;
 }

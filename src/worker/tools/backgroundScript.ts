@@ -13,20 +13,30 @@ export const BACKGROUND_FILES = {
   boot: "boot",
 } as const;
 
+/** What one `dd` passes on at most, in reads of {@link READ_BYTES}: it passes each on as it comes. */
+const READS = 16;
+const READ_BYTES = 8_192;
+
 /**
- * A script for `sh -c SCRIPT sh FOLDER PROGRAM ARGUMENT...` that runs the program, keeps the last of what it prints in two files that
- * never grow beyond their half as it comes, and writes the exit code when it has ended. Nothing else needs to live for it.
+ * A script for `sh -c SCRIPT sh WORKSPACE PROGRAM ARGUMENT...`, in the process's folder, that runs the program in the workspace, keeps
+ * the last of what it prints in two files that never grow beyond their half as it comes, and writes the exit code when it has ended.
+ * Nothing else needs to live for it. Names are relative: whatever becomes of the folder's path, nothing is written elsewhere. Output
+ * that cannot be kept is read all the same, or the program would be ended by it.
  */
 export const BACKGROUND_SCRIPT = `
-folder=$1
+workspace=$1
 shift
 {
-  "$@"
-  echo "$?" >"$folder/exit.partial"
-  mv "$folder/exit.partial" "$folder/${BACKGROUND_FILES.exit}"
+  (cd "$workspace" && exec "$@")
+  echo "$?" >${BACKGROUND_FILES.exit}.partial
+  mv ${BACKGROUND_FILES.exit}.partial ${BACKGROUND_FILES.exit}
 } </dev/null 2>&1 | while :; do
-  dd bs=65536 count=${String(OUTPUT_HALF_BYTES)} iflag=count_bytes 2>/dev/null >"$folder/${BACKGROUND_FILES.current}"
-  [ "$(wc -c <"$folder/${BACKGROUND_FILES.current}")" -lt ${String(OUTPUT_HALF_BYTES)} ] && break
-  mv "$folder/${BACKGROUND_FILES.current}" "$folder/${BACKGROUND_FILES.previous}"
+  case $(LC_ALL=C dd bs=${String(READ_BYTES)} count=${String(READS)} 2>&1 >>${BACKGROUND_FILES.current}) in
+    "0+0 records in"*) break ;;
+    *" records in"*) ;;
+    *) exec cat >/dev/null ;;
+  esac
+  [ "$(wc -c <${BACKGROUND_FILES.current})" -gt ${String(OUTPUT_HALF_BYTES - READS * READ_BYTES)} ] &&
+    mv ${BACKGROUND_FILES.current} ${BACKGROUND_FILES.previous}
 done
 `;

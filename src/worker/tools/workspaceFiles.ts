@@ -10,7 +10,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const HANDLES = "/proc/self/fd";
 
 /** A folder inside a workspace that is held open. */
-interface HeldFolder {
+export interface HeldFolder {
   readonly handle: FileHandle;
   /** Path that leads through the handle where the system has such paths. */
   readonly path: string;
@@ -29,7 +29,7 @@ export interface OpenedFile {
  */
 export async function openForReading(workspace: string, parts: readonly string[]): Promise<OpenedFile> {
   const shown = parts.join("/");
-  const folder = await holdFolder(workspace, parts.slice(0, -1), false);
+  const folder = await holdFolder(workspace, parts.slice(0, -1));
   try {
     // A pipe without a writer would hold the open for good.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -57,7 +57,7 @@ export async function replaceFile(
 ): Promise<boolean> {
   const shown = parts.join("/");
   const name = parts.at(-1) ?? "";
-  const folder = await holdFolder(workspace, parts.slice(0, -1), true);
+  const folder = await holdFolder(workspace, parts.slice(0, -1), 0o777);
   const temporary = join(folder.path, `.${name.slice(0, 100)}.${random.bytes(6).toString("hex")}.partial`);
   const target = join(folder.path, name);
   try {
@@ -97,13 +97,18 @@ async function modeOf(path: string, shown: string): Promise<number | undefined> 
   }
 }
 
-async function holdFolder(workspace: string, parts: readonly string[], make: boolean): Promise<HeldFolder> {
+/**
+ * Opens a folder of the workspace, folder by folder, and follows no link on the way.
+ * @param parts names from the workspace down @param mode permissions of folders that are missing, which are made then; undefined makes
+ * none. The caller closes the handle. @throws Error in words for a model.
+ */
+export async function holdFolder(workspace: string, parts: readonly string[], mode?: number): Promise<HeldFolder> {
   let held = await hold(workspace, "the workspace");
   for (const [index, part] of parts.entries()) {
     const shown = parts.slice(0, index + 1).join("/");
     const path = join(held.path, part);
     try {
-      if (make) await mkdir(path).catch(ignoreExisting);
+      if (mode !== undefined) await mkdir(path, { mode }).catch(ignoreExisting);
       const next = await hold(path, shown);
       await held.handle.close();
       held = next;
