@@ -171,13 +171,15 @@ test("a background command that ends by itself leaves its exit code, and its out
 });
 
 test.skipIf(!existsSync("/usr/bin/bwrap"))("bubblewrap leaves the workspace writable and hides the home", async () => {
-  const command = `echo in > made; ls ${gateway().home}; touch /etc/talaria-was-here; echo end`;
+  const command = `echo in > made; echo in > .talaria/made; ls ${gateway().home}; touch /etc/talaria-was-here; echo end`;
   model.script("boxed", terminal(command), saying("Done."));
   await gateway().client.run("boxed", "go").outcome();
   const text = lastResult(await model.asked("boxed", 2));
   expect(text).toMatch(/agents\n.*Read-only file system\nend\n$/s);
   expect(text).not.toContain("state.db");
   expect(readFileSync(join(workspaceOf("boxed"), "made"), "utf8")).toBe("in\n");
+  // What the worker keeps there is not the command's to change: the worker writes outside the sandbox.
+  expect(readdirSync(join(workspaceOf("boxed"), ".talaria"))).toEqual([]);
 });
 
 test("what the policy wants around a command is never left out", async () => {

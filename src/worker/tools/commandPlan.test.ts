@@ -29,6 +29,14 @@ test("bubblewrap hides folders before it shows the workspace, and dies with the 
   expect(plan[0]).toBe("/usr/bin/bwrap");
   expect(plan).toContain("--die-with-parent");
   expect(plan.indexOf("--tmpfs")).toBeLessThan(plan.indexOf("--bind"));
+  // The folder of the tools is hidden again behind the workspace that holds it.
+  expect(plan.slice(plan.indexOf("--bind")).slice(0, 5)).toEqual([
+    "--bind",
+    boxed.workspace,
+    boxed.workspace,
+    "--tmpfs",
+    `${boxed.workspace}/.talaria`,
+  ]);
   expect(argv(boxed, true)).not.toContain("--die-with-parent");
 });
 

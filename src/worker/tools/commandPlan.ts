@@ -1,3 +1,7 @@
+import { join } from "node:path";
+
+import { TOOL_FOLDER } from "./workspacePath.js";
+
 /** What is known of the machine and the agent where a command is to run. */
 export interface CommandSite {
   /** Absolute path of the shell. */
@@ -49,8 +53,10 @@ function sandboxArguments({ workspace, hidden }: CommandSite, outlives: boolean)
     ...(outlives ? [] : ["--die-with-parent"]),
     ...["--unshare-pid", "--unshare-ipc", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
     ...hidden.flatMap((folder) => ["--tmpfs", folder]),
-    // Last: the workspace may lie in one of them.
-    ...["--bind", workspace, workspace, "--chdir", workspace, "--"],
+    // Behind them: the workspace may lie in one of them.
+    ...["--bind", workspace, workspace],
+    // What the worker keeps there is read and written outside the sandbox: a link put into it would lead out.
+    ...["--tmpfs", join(workspace, TOOL_FOLDER), "--chdir", workspace, "--"],
   ];
 }
 
