@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { ConfigError } from "../configError.js";
 import { exceedsCodePoints } from "../codePoints.js";
 import type { AgentName } from "../ids.js";
 import { parseAgentName } from "../ids.js";
+import { readPlainFile } from "../readPlainFile.js";
 import type { AgentConfig } from "./agentConfig.js";
 import { agentConfigSchema } from "./agentConfigSchema.js";
 import { checkYamlFile } from "./loadYaml.js";
@@ -121,8 +122,10 @@ function readInstructions(directory: string): string | ConfigError {
   if (!existsSync(file)) return "";
   if (!statSync(file).isFile()) return new ConfigError({ file, problem: "is not a file" });
   try {
-    const text = readFileSync(file, "utf8");
-    if (!exceedsCodePoints(text, INSTRUCTIONS_LIMIT)) return text;
+    // A code point has four bytes at most.
+    const found = readPlainFile(file, 4 * INSTRUCTIONS_LIMIT);
+    const text = found.kind === "read" ? found.bytes.toString("utf8") : undefined;
+    if (text !== undefined && !exceedsCodePoints(text, INSTRUCTIONS_LIMIT)) return text;
     return new ConfigError({ file, problem: `has more than ${String(INSTRUCTIONS_LIMIT)} characters` });
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? "unknown error";

@@ -1,11 +1,14 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 
 import type { AgentConfig, ModelConfig, SecretSource } from "../../base/config/agentConfig.js";
+import { readPlainFile } from "../../base/readPlainFile.js";
 import { type Finding, ok, problem, skipped, warning } from "./finding.js";
 import { codeOf } from "./machineChecks.js";
 
 /** How long an endpoint may take to answer, milliseconds. */
 const ENDPOINT_TIMEOUT_MS = 5_000;
+/** Longest key that is tried, bytes. */
+const KEY_BYTES = 65_536;
 
 /** Whether the keys and commands that agents name are there. */
 export function checkAgents(agents: readonly AgentConfig[], env: NodeJS.ProcessEnv): readonly Finding[] {
@@ -96,7 +99,8 @@ function secretOf(source: SecretSource, env: NodeJS.ProcessEnv): string | undefi
   if (source.kind === "value") return source.value;
   if (source.kind === "env") return env[source.name];
   try {
-    return readFileSync(source.path, "utf8").trimEnd();
+    const file = readPlainFile(source.path, KEY_BYTES);
+    return file.kind === "read" ? file.bytes.toString("utf8").trimEnd() : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
-
 import type { SecretSource } from "../../base/config/agentConfig.js";
+import { type PlainFile, readPlainFile } from "../../base/readPlainFile.js";
 import { RpcError } from "../../rpc/rpcError.js";
 
 /** A credential larger than this is a mistake, bytes. */
@@ -32,14 +31,28 @@ export function readSecret(
 }
 
 function readFile(path: string, what: string): string {
-  let text: string;
+  let file: PlainFile;
   try {
-    text = readFileSync(path, "utf8").trimEnd();
+    file = readPlainFile(path, LARGEST_SECRET_BYTES);
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? "unknown error";
     throw new RpcError("RUNTIME_CONFIG", { message: `${what} cannot be read from ${path}: ${code}.`, cause });
   }
-  if (text === "") throw new RpcError("RUNTIME_CONFIG", { message: `${what} cannot be had: ${path} is empty.` });
-  if (text.length <= LARGEST_SECRET_BYTES) return text;
-  throw new RpcError("RUNTIME_CONFIG", { message: `${what} cannot be had: ${path} is larger than 64 KiB.` });
+  const unusable = (why: string): RpcError =>
+    new RpcError("RUNTIME_CONFIG", { message: `${what} cannot be had: ${path} ${why}.` });
+  switch (file.kind) {
+    case "strange":
+      throw unusable("is no regular file");
+    case "large":
+      throw unusable("is larger than 64 KiB");
+    case "read": {
+      // Some editors begin a file with a mark that is no part of what was typed.
+      const text = file.bytes
+        .toString("utf8")
+        .replace(/^\uFEFF/, "")
+        .trimEnd();
+      if (text === "") throw unusable("is empty");
+      return text;
+    }
+  }
 }
