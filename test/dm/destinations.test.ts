@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
+import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
+import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { readDestination } from "../../src/store/deliveries/destinations.js";
 import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js";
 import { ended, get, refusal, send, stateName } from "./calls.js";
@@ -18,12 +20,17 @@ describe("a destination", () => {
     await north.dm.registry.hold("south", "client:ops", "moving house");
     const sent = [];
     for (const body of ["one", "two", "three"]) sent.push(await send(north.client, { target: "south/bob", body }));
+    const withdrawn = await send(north.client, { target: "south/bob", body: "never mind" });
     await north.close();
     const again = await use({ name: "north", home, identity: north.identity });
     await again.start();
     await linked(again, "south");
-    expect(readDeliveryTotals(again.store.reader).states.queued).toBe(3);
+    expect(readDeliveryTotals(again.store.reader).states.queued).toBe(4);
     expect(inputsOf(south, "bob")).toEqual([]);
+    // After the restart nobody here knows whether it had gone out; its peer does.
+    const cancel = { requestId: "c", deliveryId: withdrawn.delivery.deliveryId };
+    const answer = await unaryCall(again.client, DirectMessageServiceService.cancelDelivery, cancel);
+    expect([answer.pending, answer.delivery && stateName(answer.delivery)]).toEqual([false, "CANCELLED"]);
     await again.dm.registry.release("south", "client:ops");
     for (const { delivery } of sent) {
       expect(stateName(await ended(again.client, delivery.deliveryId))).toBe("REPLIED");

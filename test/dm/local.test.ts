@@ -154,6 +154,22 @@ describe("a message between agents of one gateway", () => {
     expect(accepted).toBe(Object.values(states).reduce((sum, count) => sum + count, 0));
   });
 
+  test("that failed is not sent again to whom a fresh one would not reach", async () => {
+    const agents = [agentEntry("alice", { main: true }), agentEntry("bob")];
+    const gateway = await use({ agents, answer: () => ({ outcome: "failed", text: "" }) });
+    const { deliveryId } = (await send(gateway.client, {})).delivery;
+    await ended(gateway.client, deliveryId);
+    const redrive = () =>
+      unaryCall(gateway.client, DirectMessageServiceService.redriveDelivery, { requestId: "again", deliveryId });
+    agents[1] = agentEntry("bob", { private: true });
+    expect(await refusal(redrive())).toMatchObject({ reason: "UNKNOWN_AGENT" });
+    agents[1] = agentEntry("bob", { messaging: false });
+    expect(await refusal(redrive())).toMatchObject({ reason: "MESSAGING_DISABLED" });
+    expect(inputsOf(gateway, "bob")).toHaveLength(1);
+    agents[1] = agentEntry("bob");
+    expect((await redrive()).delivery?.attemptEpoch).toBe(2);
+  });
+
   test("can be withdrawn until its turn starts", async () => {
     const gateway = await use({ running: false });
     const { delivery } = await send(gateway.client, { onBehalfOf: "alice" });

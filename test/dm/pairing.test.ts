@@ -7,6 +7,7 @@ import { FREE_ATTEMPTS } from "../../src/dm/pairing/pairAttempts.js";
 import { formatInvite, parseInvite } from "../../src/rpc/inviteCode.js";
 import { gatewayInfo } from "../../src/dm/gatewayInfo.js";
 import { DEFAULT_BUDGETS } from "../../src/base/budgets.js";
+import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
 import { PeerServiceService } from "../../src/gen/talaria/dm/v1/peer_service.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
 import { ephemeralIdentity } from "../../src/rpc/tls/identityKey.js";
@@ -196,6 +197,10 @@ describe("a revoked peer", () => {
     expect([stateName(end), end.failure?.reason]).toEqual(["FAILED", 330]);
     expect(stateName(await get(north.client, claimed.delivery.deliveryId))).toBe("UNKNOWN");
     expect(await refusal(send(north.client, { target: "south/bob" }))).toMatchObject({ reason: "UNKNOWN_PEER" });
+    const again = { requestId: "again", deliveryId: waiting.delivery.deliveryId };
+    expect(await refusal(unaryCall(north.client, DirectMessageServiceService.redriveDelivery, again))).toMatchObject({
+      reason: "UNKNOWN_PEER",
+    });
     expect(await north.dm.registry.revoke("south", cutIn(north))).toBe(0);
     expect(await refusal(north.dm.registry.revoke("nobody", cutIn(north)))).toMatchObject({ reason: "UNKNOWN_PEER" });
   });

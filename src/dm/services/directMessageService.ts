@@ -10,6 +10,7 @@ import { createPageTokens, cutPage, pageSizeOf } from "../../rpc/pageToken.js";
 import type { ClientPrincipal, Principal } from "../../rpc/principal.js";
 import { invalidField, reasonError } from "../../rpc/rpcError.js";
 import { formatTraceparent } from "../../rpc/traceContext.js";
+import { isDead } from "../../store/deliveries/deliveryState.js";
 import { cancelDelivery } from "../../store/deliveries/cancelDelivery.js";
 import { listDeliveries } from "../../store/deliveries/listDeliveries.js";
 import { lanePosition, readDelivery } from "../../store/deliveries/readDelivery.js";
@@ -20,6 +21,7 @@ import type { Door } from "../admission/door.js";
 import { checkKey } from "../admission/checkShape.js";
 import type { AfterCommit } from "../afterCommit.js";
 import type { DeliveryHub } from "../deliveryHub.js";
+import type { AgentDirectory } from "../ports/directory.js";
 import type { TurnPort } from "../ports/turnPort.js";
 import { relayLifeMs } from "../relay/relayLife.js";
 import type { Transport } from "../transports/transport.js";
@@ -34,6 +36,7 @@ export interface DirectMessageServiceOptions {
   readonly hub: DeliveryHub;
   readonly turns: TurnPort;
   readonly transports: readonly Transport[];
+  readonly agents: AgentDirectory;
   readonly budgets: Budgets;
   readonly clock: Clock;
   readonly random: Random;
@@ -105,8 +108,7 @@ export function createDirectMessageService(options: DirectMessageServiceOptions)
       async handle({ requestId, deliveryId }, { principal }) {
         checkKey(requestId);
         writerOf(principal);
-        visible(options, principal, deliveryId);
-        return cancel(options, deliveryId);
+        return cancel(options, visible(options, principal, deliveryId));
       },
     }),
     redriveDelivery: defineUnary({
@@ -119,9 +121,18 @@ export function createDirectMessageService(options: DirectMessageServiceOptions)
   });
 }
 
-async function cancel(options: DirectMessageServiceOptions, deliveryId: string) {
+async function cancel(options: DirectMessageServiceOptions, delivery: StoredDelivery) {
+  // No attempt begins between a look at what is on its way and the commit, or while the far side is asked.
+  const releases = options.transports.map((transport) => transport.withhold(delivery));
+  try {
+    return await withdraw(options, delivery, releases.includes(undefined));
+  } finally {
+    for (const release of releases) release?.();
+  }
+}
+
+async function withdraw(options: DirectMessageServiceOptions, { deliveryId }: StoredDelivery, inFlight: boolean) {
   const { store, clock, transports, afterCommit } = options;
-  const inFlight = transports.some((transport) => transport.isInFlight(deliveryId));
   const result = await store.writer.execute(cancelDelivery, { deliveryId, inFlight, now: clock.now() });
   switch (result.kind) {
     case "missing":
@@ -136,7 +147,7 @@ async function cancel(options: DirectMessageServiceOptions, deliveryId: string) 
       throw reasonError("DELIVERY_NOT_CANCELLABLE");
     case "far": {
       const transport = transports.find((one) => one.serves(result.delivery.recipientGateway));
-      const answer = (await transport?.cancel(result.delivery)) ?? "pending";
+      const answer = (await transport?.cancel(result.delivery, !inFlight)) ?? "pending";
       if (answer === "started") throw reasonError("DELIVERY_NOT_CANCELLABLE");
       const after = readDelivery(store.reader, deliveryId) ?? result.delivery;
       return { delivery: shown(options, after), pending: answer === "pending" };
@@ -148,6 +159,7 @@ async function redrive(options: DirectMessageServiceOptions, dead: StoredDeliver
   const { store, clock, random, turns, budgets, afterCommit } = options;
   const now = clock.now();
   const { recipientGateway, recipientAgent, deliveryId, sender } = dead;
+  if (isDead(dead.state)) checkRecipient(options, dead);
   const chat =
     recipientGateway === ""
       ? { agent: recipientAgent, sessionId: newId("ses", random), policy: turns.freezePolicy(recipientAgent) }
@@ -161,9 +173,31 @@ async function redrive(options: DirectMessageServiceOptions, dead: StoredDeliver
     now,
   });
   if (result.kind === "missing") throw reasonError("UNKNOWN_DELIVERY");
-  if (result.kind === "notDead") throw reasonError("DELIVERY_NOT_DEAD");
+  if (result.kind === "notDead") {
+    throw reasonError("DELIVERY_NOT_DEAD", undefined, isDead(result.delivery.state) ? BODY_GONE : {});
+  }
   afterCommit(result.effects, result.delivery);
   return shown(options, result.delivery);
+}
+
+const BODY_GONE = {
+  message: "The text of this dead letter is not kept here any more.",
+  hint: "Send the message again as a new one.",
+};
+
+/** A dead letter goes to nobody whom a fresh message of its sender would not reach. @throws RpcError. */
+function checkRecipient({ agents, transports }: DirectMessageServiceOptions, dead: StoredDelivery): void {
+  const { recipientGateway, recipientAgent, route } = dead;
+  if (recipientGateway === "") {
+    const agent = agents.get(recipientAgent);
+    if (agent?.private === true) throw reasonError("UNKNOWN_AGENT", { agent: recipientAgent });
+    if (agent?.messaging === false) throw reasonError("MESSAGING_DISABLED");
+    return;
+  }
+  const kind = route === "relay_outbound" ? "relay" : "peer";
+  if (!transports.some((transport) => transport.kind === kind && transport.serves(recipientGateway))) {
+    throw reasonError("UNKNOWN_PEER", undefined, { metadata: { peer: recipientGateway } });
+  }
 }
 
 function shown({ store }: DirectMessageServiceOptions, delivery: StoredDelivery) {

@@ -22,10 +22,16 @@ export interface Transport {
   start(): Promise<void>;
   /** Says that a message waits for this destination. */
   kick(gateway: string): void;
-  /** Asks the far side to withdraw a message that it holds or may hold. */
-  cancel(delivery: StoredDelivery): Promise<FarCancellation>;
-  /** Whether an attempt at this message is on its way. */
-  isInFlight(deliveryId: string): boolean;
+  /**
+   * Asks the far side to withdraw a message that it holds or may hold.
+   * @param withheld whether nothing of it is on its way: then it is withdrawn too where the far side does not know it
+   */
+  cancel(delivery: StoredDelivery, withheld: boolean): Promise<FarCancellation>;
+  /**
+   * Begins no attempt at this message until what is returned is called: what is decided about it meanwhile holds.
+   * @returns undefined where an attempt is on its way already
+   */
+  withhold(delivery: Pick<StoredDelivery, "deliveryId" | "recipientGateway">): (() => void) | undefined;
   /** Ids of every message whose attempt is on its way. */
   inFlight(): readonly string[];
   /** Starts nothing more and waits for what is on its way. */

@@ -21,8 +21,10 @@ export type Cancellation =
 /** Which delivery to withdraw. */
 export interface CancelRequest {
   readonly deliveryId: string;
-  /** Ids of far deliveries whose attempt is on its way: whether it arrives is not known. */
+  /** Whether an attempt at it is on its way to a far side: whether that arrives is not known. */
   readonly inFlight: boolean;
+  /** Whether its far side has said that it does not hold it, while nothing was on its way there: then no doubt is left. */
+  readonly unknownThere?: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -30,13 +32,13 @@ export interface CancelRequest {
 /** Withdraws a delivery that has not started and that no far side may hold. */
 export const cancelDelivery = defineCommand({ name: "delivery.cancel", run: cancel });
 
-function cancel(tx: Tx, { deliveryId, inFlight, now }: CancelRequest): Cancellation {
+function cancel(tx: Tx, { deliveryId, inFlight, unknownThere = false, now }: CancelRequest): Cancellation {
   const delivery = readDelivery(tx, deliveryId);
   if (delivery === undefined) return { kind: "missing" };
   if (isEnded(delivery.state)) return { kind: "ended", delivery };
   const far = delivery.recipientGateway !== "";
   if (delivery.state === "claimed" && far) return { kind: "far", delivery };
-  if (far && (delivery.undecided || inFlight)) return { kind: "far", delivery };
+  if (far && (inFlight || (delivery.undecided && !unknownThere))) return { kind: "far", delivery };
   // The input of a claimed one waits only between a turn that failed and its retry.
   if (delivery.inputId !== undefined && !cancelQueuedInput(tx, { inputId: delivery.inputId, now })) {
     return { kind: "started", delivery };

@@ -22,6 +22,8 @@ export class LaneSender {
   readonly #stop: AbortSignal;
   readonly #work = createChangeSignal();
   readonly #inFlight = new Map<string, Promise<void>>();
+  /** Messages that somebody decides about, by who does. */
+  readonly #withheld = new Map<symbol, string>();
   /** Recipients that something is on its way to. */
   readonly #busy = new Set<string>();
   readonly #underWay = { singles: 0, large: 0, batches: 0 };
@@ -46,9 +48,15 @@ export class LaneSender {
     return [...this.#inFlight.keys()];
   }
 
-  /** Whether an attempt at a message is on its way. */
-  isInFlight(deliveryId: string): boolean {
-    return this.#inFlight.has(deliveryId);
+  /** Lets a message and its lane wait until what is returned is called; undefined where an attempt at it is on its way. */
+  withhold(deliveryId: string): (() => void) | undefined {
+    if (this.#inFlight.has(deliveryId)) return undefined;
+    const token = Symbol(deliveryId);
+    this.#withheld.set(token, deliveryId);
+    return () => {
+      this.#withheld.delete(token);
+      this.kick();
+    };
   }
 
   /** Says that there may be something to send, or that the sender shall end. */
@@ -105,6 +113,9 @@ export class LaneSender {
     const free = heads.filter(({ recipientAgent }) => !this.#busy.has(recipientAgent));
     const due = lanesOfNext(free.filter(isDue), this.#underWay);
     const held = readDestination(store.reader, this.#gateway).hold !== undefined;
+    const withheld = new Set(this.#withheld.values());
+    const stays = (delivery: WaitingMessage): boolean =>
+      !isDue(delivery) || withheld.has(delivery.deliveryId) || (held && now <= delivery.expiresAt);
     let left = SENT_ITEMS;
     const lanes: (readonly WaitingMessage[])[] = [];
     for (const [place, { recipientAgent }] of due.entries()) {
@@ -112,7 +123,7 @@ export class LaneSender {
       const share = held ? 1 : laneShare(left, due.length - place);
       const lane = laneOf(store.reader, this.#gateway, recipientAgent, share);
       left -= lane.length;
-      const end = lane.findIndex((delivery) => !isDue(delivery) || (held && now <= delivery.expiresAt));
+      const end = lane.findIndex(stays);
       lanes.push(end < 0 ? lane : lane.slice(0, end));
     }
     const later = free.map(leftOf).filter((left) => left > 0);

@@ -77,9 +77,9 @@ export class PeerLink {
     this.#sender.kick();
   }
 
-  /** Whether an attempt at a message is on its way. */
-  isInFlight(deliveryId: string): boolean {
-    return this.#sender.isInFlight(deliveryId);
+  /** See {@link LaneSender.withhold}. */
+  withhold(deliveryId: string): (() => void) | undefined {
+    return this.#sender.withhold(deliveryId);
   }
 
   /** Ids of the messages whose attempt is on its way. */

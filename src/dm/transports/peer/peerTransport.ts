@@ -2,6 +2,7 @@ import { PeerServiceService } from "../../../gen/talaria/dm/v1/peer_service.js";
 import { unaryCall } from "../../../rpc/clients/unaryCall.js";
 import { RpcError } from "../../../rpc/rpcError.js";
 import { applyReceipts } from "../../../store/deliveries/applyReceipts.js";
+import { cancelDelivery } from "../../../store/deliveries/cancelDelivery.js";
 import type { StoredDelivery } from "../../../store/deliveries/storedDelivery.js";
 import { fromReceipt } from "../../wire/receiptWire.js";
 import type { FarCancellation, Transport } from "../transport.js";
@@ -52,9 +53,12 @@ export function createPeerTransport(context: PeerContext): PeerTransport {
         });
       }
     },
-    isInFlight: (deliveryId) => [...links.values()].some((link) => link.isInFlight(deliveryId)),
+    withhold({ deliveryId, recipientGateway }) {
+      const link = links.get(recipientGateway);
+      return link === undefined ? () => undefined : link.withhold(deliveryId);
+    },
     inFlight: () => [...links.values()].flatMap((link) => link.inFlight),
-    cancel: (delivery) => cancelAtPeer(context, links.get(delivery.recipientGateway), delivery),
+    cancel: (delivery, withheld) => cancelAtPeer(context, links.get(delivery.recipientGateway), delivery, withheld),
     async reopen(gateway) {
       const link = links.get(gateway);
       links.delete(gateway);
@@ -72,15 +76,14 @@ async function cancelAtPeer(
   context: PeerContext,
   link: PeerLink | undefined,
   delivery: StoredDelivery,
+  withheld: boolean,
 ): Promise<FarCancellation> {
   const connection = link?.connection;
   if (connection === undefined) return "pending";
   const { store, clock, afterCommit } = context;
-  const gateway = delivery.recipientGateway;
+  const { deliveryId, recipientGateway: gateway } = delivery;
   try {
-    const { receipt } = await unaryCall(connection.client, PeerServiceService.cancelDm, {
-      requestId: delivery.deliveryId,
-    });
+    const { receipt } = await unaryCall(connection.client, PeerServiceService.cancelDm, { requestId: deliveryId });
     const now = clock.now();
     const stored = receipt === undefined ? undefined : fromReceipt(receipt, gateway, now);
     if (stored === undefined) return "pending";
@@ -88,6 +91,11 @@ async function cancelAtPeer(
     return stored.state === "cancelled" ? "cancelled" : "started";
   } catch (caught) {
     const { reason } = RpcError.from(caught);
-    return reason === "DELIVERY_NOT_CANCELLABLE" || reason === "DELIVERY_ENDED" ? "started" : "pending";
+    if (reason === "DELIVERY_NOT_CANCELLABLE" || reason === "DELIVERY_ENDED") return "started";
+    if (reason !== "UNKNOWN_DELIVERY" || !withheld) return "pending";
+    const request = { deliveryId, inFlight: false, unknownThere: true, now: clock.now() };
+    const result = await store.writer.execute(cancelDelivery, request);
+    if (result.kind === "cancelled") afterCommit(result.effects);
+    return result.kind === "cancelled" ? "cancelled" : "pending";
   }
 }

@@ -156,7 +156,10 @@ export function createRelayTransport(context: RelayContext): RelayTransport {
         return "pending";
       }
     },
-    isInFlight: (deliveryId) => [...sessions.values()].some(({ leases }) => leases.has(deliveryId)),
+    withhold({ deliveryId, recipientGateway }) {
+      // A lease is granted in the store, after what is decided there.
+      return sessions.get(recipientGateway)?.leases.has(deliveryId) === true ? undefined : () => undefined;
+    },
     inFlight: () => [...sessions.values()].flatMap(({ leases }) => leases.deliveryIds),
     drain: end,
     close: end,
