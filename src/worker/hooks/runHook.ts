@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 
 import type { Clock } from "../../base/clock.js";
 import { childEnd } from "../processes/childEnd.js";
@@ -39,26 +40,31 @@ export async function runHook({ command, env, input, timeoutMs, signal, clock }:
   const [program = "", ...rest] = command;
   const output: Buffer[] = [];
   const errors: Buffer[] = [];
-  const child = spawn(program, rest, { env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: false });
+  let child: ChildProcessByStdio<Writable, Readable, Readable>;
+  try {
+    child = spawn(program, rest, { env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: false });
+  } catch (error) {
+    // Some programs cannot be started at once, others only later.
+    return { output: "", problem: notStarted(error) };
+  }
   collect(child.stdout, output, OUTPUT_BYTES);
   collect(child.stderr, errors, ERROR_BYTES);
   // A hook need not read what it is told.
   child.stdin.on("error", () => undefined);
   child.stdin.end(input);
-  const problem = await childEnd(child, { clock, signal, timeoutMs }).then(
-    (by) => {
-      if (by === "timeout") return `took longer than ${String(timeoutMs)} ms and was killed`;
-      if (by !== "itself") return "was killed: there was no time left";
-      const { exitCode, signalCode } = child;
-      if (signalCode !== null) return `was killed by ${signalCode}${said(errors)}`;
-      return exitCode === 0 ? undefined : `exited with code ${String(exitCode)}${said(errors)}`;
-    },
-    (error: unknown) => {
-      const { code, message } = error as NodeJS.ErrnoException;
-      return `cannot be started: ${code ?? message}`;
-    },
-  );
+  const problem = await childEnd(child, { clock, signal, timeoutMs }).then((by) => {
+    if (by === "timeout") return `took longer than ${String(timeoutMs)} ms and was killed`;
+    if (by !== "itself") return "was killed: there was no time left";
+    const { exitCode, signalCode } = child;
+    if (signalCode !== null) return `was killed by ${signalCode}${said(errors)}`;
+    return exitCode === 0 ? undefined : `exited with code ${String(exitCode)}${said(errors)}`;
+  }, notStarted);
   return { output: Buffer.concat(output).toString("utf8"), problem };
+}
+
+function notStarted(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return `cannot be started: ${code ?? message}`;
 }
 
 /** What it complained of, behind a colon; empty for nothing. */
