@@ -65,7 +65,7 @@ const ROSTER_MS = 30_000;
  * It stands between two gateways as a peer of this machine's one. It calls that gateway's peer listener under the home's own
  * key, and serves `PeerService` on the loopback address under which the same gateway knows the one that relays. So this
  * machine's gateway names authors `agent:<hub>/<name>`, keeps every message durably, dedupes, retries and answers for receipts
- * by the rules that it has for every peer, and the connector keeps nothing but the place up to which receipts are confirmed. A
+ * by the rules that it has for every peer, and the connector keeps nothing but the place up to which receipts are confirmed and the number of its connection. A
  * client's surface could not do that: the author of a client's message is the client.
  *
  * It never gives up: whatever ends the connection, another attempt follows after a capped wait. The one exception is a later
@@ -81,7 +81,7 @@ export async function startConnector(options: ConnectorOptions): Promise<Connect
   const local = createLocalGateway(options.localAddress, leaves, now);
   const roster = new PublishedRoster();
   const place = openPlaceFile(options.placeFile);
-  const state: { session?: HubSession | undefined; epoch: bigint; lookAgain?: () => void } = { epoch: 0n };
+  const state: { session?: HubSession | undefined; lookAgain?: () => void } = {};
   const peer = createLocalPeerService(() => state.session);
 
   const listener = await startListener({
@@ -146,8 +146,10 @@ export async function startConnector(options: ConnectorOptions): Promise<Connect
     const client = await connectClient({ ...settings, timeoutMs: WELCOME_MS, signal, clock });
     try {
       const call = openBidi(client, RelayServiceService.connect);
-      state.epoch = state.epoch + 1n > BigInt(now()) ? state.epoch + 1n : BigInt(now());
-      call.sendNow({ frame: { $case: "hello", value: { info, connectionEpoch: state.epoch } } });
+      // Above every earlier one, also of a start before which the clock was set back: a lower one would be taken for a late comer.
+      const connection = Math.max(now(), place.read().connection + 1);
+      place.write({ connection });
+      call.sendNow({ frame: { $case: "hello", value: { info, connectionEpoch: BigInt(connection) } } });
       const responses = call.responses[Symbol.asyncIterator]();
       const late = clock.after(WELCOME_MS, () => {
         call.cancel();

@@ -16,8 +16,8 @@ const step = (sequence: bigint, ...keys: string[]): WatchReceiptsResponse => ({
   update: { $case: "receipts", value: { receipts: keys.map(receipt) } },
 });
 
-function pumpOf(steps: readonly WatchReceiptsResponse[], from: ReceiptPlace = { storeId: "s", sequence: 0 }) {
-  let place = from;
+function pumpOf(steps: readonly WatchReceiptsResponse[], from: Partial<ReceiptPlace> = {}, hubStore = "h") {
+  let place: ReceiptPlace = { storeId: "s", hubStoreId: "h", sequence: 0, connection: 1, ...from };
   const asked: number[] = [];
   const sent: string[][] = [];
   const local = {
@@ -26,10 +26,10 @@ function pumpOf(steps: readonly WatchReceiptsResponse[], from: ReceiptPlace = { 
       yield* steps;
     },
   } as unknown as LocalGateway;
-  const pump = new ReceiptPump(local, { read: () => place, write: (next) => (place = next) });
+  const pump = new ReceiptPump(local, { read: () => place, write: (next) => (place = { ...place, ...next }) });
   const run = () =>
     pump.run(
-      {} as GatewayInfo,
+      { storeId: hubStore } as GatewayInfo,
       async (receipts) => void sent.push(receipts.map(({ key }) => key)),
       new AbortController().signal,
     );
@@ -63,5 +63,15 @@ test("a place of another store is no place", async () => {
   expect(sent).toEqual([]);
   await run();
   expect(asked).toEqual([9, 0]);
-  expect(place()).toEqual({ storeId: "new", sequence: 0 });
+  expect(place()).toMatchObject({ storeId: "new", sequence: 0 });
+});
+
+test.each([
+  ["that has another store has forgotten what it confirmed", "old", 0],
+  ["whose store was not known before goes on", "", 9],
+])("a gateway that relays %s", async (_what, hubStoreId, after) => {
+  const { run, asked, place } = pumpOf([info("s")], { hubStoreId, sequence: 9 });
+  await run();
+  expect(asked).toEqual([after]);
+  expect(place()).toMatchObject({ storeId: "s", hubStoreId: "h", sequence: after });
 });

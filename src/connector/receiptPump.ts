@@ -25,13 +25,18 @@ export class ReceiptPump {
   }
 
   /**
-   * Watches until the watch ends. Begins after the last place that was confirmed; of another store, at the start of it.
+   * Watches until the watch ends. Begins after the last place that was confirmed; of another store on either side, at the start of it.
    * @param hub who asks
    * @throws RpcError why the watch ended
    */
   async run(hub: GatewayInfo, send: (receipts: Receipt[]) => Promise<void>, signal: AbortSignal): Promise<void> {
     this.#sent.length = 0;
-    const { storeId, sequence } = this.#place.read();
+    const { storeId, hubStoreId } = this.#place.read();
+    const hubStore = hub.storeId.slice(0, 64);
+    // Another store there, as after it was restored, has forgotten what it confirmed.
+    if (hubStore !== hubStoreId)
+      this.#place.write({ hubStoreId: hubStore, ...(hubStoreId === "" ? {} : { sequence: 0 }) });
+    const { sequence } = this.#place.read();
     for await (const { update, cursor } of this.#local.watch(hub, sequence, signal)) {
       if (update?.$case === "info") {
         if (update.value.storeId === storeId) continue;
@@ -54,7 +59,7 @@ export class ReceiptPump {
     for (const key of keys) step?.keys.delete(key);
     let last: number | undefined;
     while (this.#sent[0]?.keys.size === 0) last = this.#sent.shift()?.sequence;
-    if (last !== undefined) this.#place.write({ ...this.#place.read(), sequence: last });
+    if (last !== undefined) this.#place.write({ sequence: last });
     if (this.#sent.length < UNCONFIRMED) this.#room?.resolve();
   }
 

@@ -225,4 +225,14 @@ describe("a connector", () => {
     expect(await connector.ended).toMatchObject({ reason: "CONNECTOR_REPLACED" });
     await poll("the later one is connected", () => later.connected, true);
   });
+
+  test("takes over from its earlier connection although the machine's clock was set back meanwhile", async () => {
+    const { hub, laptop } = await useHub();
+    const { nook, connector } = await useNook(hub, { identity: laptop });
+    await poll("the first is connected", () => connector.connected, true);
+    const clock = { ...systemClock, now: () => systemClock.now() - 3_600_000 };
+    const later = await joinHub(hub, nook, { clock });
+    expect(await connector.ended).toMatchObject({ reason: "CONNECTOR_REPLACED" });
+    await poll("the later one is connected", () => later.connected, true);
+  });
 });
