@@ -1,11 +1,17 @@
+import { exceedsCodePoints } from "../../base/codePoints.js";
 import { LIMITS } from "../../base/limits.js";
-import type { TurnEvent } from "../../gen/talaria/types/v1/event.js";
+import type { ToolStarted, TurnEvent } from "../../gen/talaria/types/v1/event.js";
 import { RpcError } from "../../rpc/rpcError.js";
 
 /** Most events in one frame. */
 const MAX_EVENTS = 4_096;
 /** Longest text of one delta, bytes. */
 const MAX_DELTA_BYTES = 262_144;
+
+/** Longest id and name of a tool call, code points. */
+const MAX_NAME = 256;
+/** Most tool calls that are open at once. */
+const MAX_OPEN = 4_096;
 
 /** The tool calls of a turn that have begun and not ended. While one is open a loss may have left something behind. */
 export class OpenTools {
@@ -29,14 +35,15 @@ export class OpenTools {
           }
           break;
         case "toolStarted": {
-          const id = event.value.toolCallId;
+          const id = checkedName(event.value);
           this.#open.set(id, (this.#open.get(id) ?? 0) + 1);
+          if (this.#open.size > MAX_OPEN) throw invalid("at most 4,096 tool calls are open at once");
           break;
         }
         case "toolCompleted":
           if (Buffer.byteLength(event.value.result) > LIMITS.toolResultBytes)
             throw invalid("a tool result is too long");
-          this.#close(event.value.toolCallId);
+          this.#close(checkedName(event.value));
           break;
         case undefined:
           throw invalid("an event has no known content");
@@ -49,6 +56,14 @@ export class OpenTools {
     if (left > 0) this.#open.set(id, left);
     else this.#open.delete(id);
   }
+}
+
+/** The id of a call whose id and name are within their bounds. */
+function checkedName({ toolCallId, name }: Pick<ToolStarted, "toolCallId" | "name">): string {
+  if (exceedsCodePoints(toolCallId, MAX_NAME) || exceedsCodePoints(name, MAX_NAME)) {
+    throw invalid("a tool call's id and name have at most 256 code points");
+  }
+  return toolCallId;
 }
 
 function invalid(what: string): RpcError {

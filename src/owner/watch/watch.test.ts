@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { FakeClock } from "../../base/testing/fakeClock.js";
-import type { SessionUpdate } from "../../gen/talaria/gateway/v1/turn_service.js";
+import { type SessionUpdate, Turn } from "../../gen/talaria/gateway/v1/turn_service.js";
 import { DeltaChannel, type TurnEvent } from "../../gen/talaria/types/v1/event.js";
+import { Prompt } from "../../gen/talaria/types/v1/prompt.js";
 import { joinEvents } from "./joinEvents.js";
 import { RunningText } from "./runningText.js";
 import { type SessionChange, SessionHub } from "./sessionHub.js";
@@ -189,4 +190,27 @@ test("deltas are joined within their channel only, and the running text leaves r
   const text = new RunningText();
   text.add(joined);
   expect(text.text).toBe("abd");
+});
+
+test("what prompts and long answers take is bounded like what is streamed; one long answer is no reason for a gap", async () => {
+  const hub = hubOf(10_000);
+  const slow = new Watcher(false);
+  hub.open("s", slow, undefined);
+  const raised = (): SessionChange => ({
+    $case: "promptRaised",
+    value: Prompt.fromPartial({ request: { $case: "approval", value: { command: "c".repeat(16_384) } } }),
+  });
+  for (let count = 0; count < 1_000; count += 1) hub.publish("s", raised());
+  expect(await slow.next(never)).toEqual({ kind: "overrun" });
+  const resumed = hub.open("s", new Watcher(false), { epoch: 3n, sequence: 900n });
+  expect(resumed.kind === "resume" && resumed.missed.length).toBe(100);
+  expect(hub.open("s", new Watcher(false), { epoch: 3n, sequence: 500n })).toMatchObject({
+    kind: "snapshot",
+    gap: true,
+  });
+  const watcher = new Watcher(false);
+  hub.open("s", watcher, undefined);
+  const turn = Turn.fromPartial({ result: { finalResponse: "a".repeat(1_048_576) } });
+  hub.publish("s", { $case: "turnEnded", value: { turn } });
+  expect(await watcher.next(never)).toMatchObject({ kind: "update" });
 });
