@@ -14,7 +14,9 @@ export function cliPage(program: Command): string {
     options(program, () => true),
     "Where a command goes is decided by the first of these that is given: `--address`, `--context`, `--home`, `TALARIA_ADDRESS`, " +
       "`TALARIA_CONTEXT`, `TALARIA_HOME`, the context in use (`talaria contexts use`), the home `~/.talaria`. A token is never sent " +
-      "over a network in the clear. Contexts are kept in `~/.config/talaria/contexts.json`, mode 0600, or where `TALARIA_CONFIG_DIR` says.",
+      "over a network in the clear. Contexts are kept in `~/.config/talaria/contexts.json`, mode 0600, or where `TALARIA_CONFIG_DIR` says. " +
+      "Commands that work on the files of a home find it the same way, and are refused where that is a gateway at an address; `serve`, `init`, " +
+      "`restore` and `relay` work on this machine all the same unless the address or the context was typed with them.",
     "## Output",
     "With `--json` every answer is JSON, one value a line, and an error is one JSON value on standard error. Colours are shown in a " +
       "terminal only, and not with `NO_COLOR`. An error says its reason, what happened and what to do; `--verbose` adds the details of the status. " +

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 
 import type { ConnectionOptions } from "./endpoint.js";
 
@@ -27,7 +27,16 @@ const definitions: readonly (readonly [flags: string, description: string])[] = 
 ];
 
 const makeOptions = (): Option[] =>
-  definitions.map(([flags, description]) => new Option(flags, description).helpGroup(HEADING));
+  definitions.map(([flags, description]) => {
+    const option = new Option(flags, description).helpGroup(HEADING);
+    return option.long === "--home" ? option.argParser(folder) : option;
+  });
+
+/** An empty text, as of a variable that is not set, would mean the folder in which the command was started. */
+function folder(given: string): string {
+  if (given === "") throw new InvalidArgumentError("It must not be empty.");
+  return given;
+}
 
 /** Which options of a command are global ones: those that it does not define itself. */
 const added = new WeakMap<Command, ReadonlySet<string>>();

@@ -11,7 +11,7 @@ import { homeOf } from "../homeOf.js";
 /** Makes a home with a configuration that explains itself and one agent that needs no key. @throws CliError where there is one. */
 export async function init(context: CommandContext): Promise<void> {
   const { options } = context;
-  const paths = homeOf(context);
+  const paths = homeOf(context, { here: true });
   const agent = join(paths.agentsDir, "main");
   for (const found of [paths.configFile, paths.database]) {
     if (!existsSync(found)) continue;

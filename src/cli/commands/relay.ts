@@ -45,7 +45,7 @@ export async function relayConnect(context: CommandContext, { hub, pin: pinText 
   }
   if (!HUB.test(hub))
     throw new CliError("INVALID_FIELD", "The hub must be host:port.", "Example: --hub example.org:7421");
-  const paths = homeOf(context);
+  const paths = homeOf(context, { here: true });
   const config = loadGatewayConfig(paths.configFile);
   mkdirSync(paths.root, { recursive: true, mode: 0o700 });
   const identity = await openIdentity(paths.root, systemClock.now());

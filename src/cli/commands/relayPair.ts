@@ -11,7 +11,7 @@ import { homeOf } from "../homeOf.js";
 
 /** Pairs this machine's connector with the gateway that made the invite, and prints how to connect it. @throws RpcError. */
 export async function relayPair(context: CommandContext, code: string, { name }: { name?: string }): Promise<void> {
-  const paths = homeOf(context);
+  const paths = homeOf(context, { here: true });
   const config = loadGatewayConfig(paths.configFile);
   mkdirSync(paths.root, { recursive: true, mode: 0o700 });
   const identity = await openIdentity(paths.root, systemClock.now());

@@ -9,7 +9,7 @@ import { homeOf } from "../homeOf.js";
 
 /** Makes a home out of a backup. @throws CliError NOT_FOUND, FAILED_PRECONDITION and others; then there is no home. */
 export async function restore(context: CommandContext, file: string): Promise<void> {
-  const { root } = homeOf(context);
+  const { root } = homeOf(context, { here: true });
   if (!existsSync(file))
     throw new CliError("NOT_FOUND", `There is no ${file}.`, "Name a file that talaria backup has made.");
   const restored = await restoreHome(file, root, systemClock.now()).catch((caught: unknown) => {
