@@ -28,11 +28,14 @@ export interface ClientToken {
   readonly createdAt: string;
 }
 
+/** What may name a token. */
+export const TOKEN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
 const schema = z.strictObject({
   tokens: z
     .array(
       z.strictObject({
-        name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must match [A-Za-z0-9][A-Za-z0-9._-]{0,63}"),
+        name: z.string().regex(TOKEN_NAME, "must match [A-Za-z0-9][A-Za-z0-9._-]{0,63}"),
         role: z.enum(CLIENT_ROLES),
         sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex characters"),
         created_at: z.string(),
@@ -114,7 +117,10 @@ function change(file: string, edit: (tokens: readonly ClientToken[]) => readonly
     closeSync(openSync(lock, "wx", 0o600));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
-    if (code !== "EEXIST") throw new ConfigError({ file, problem: `cannot be changed: ${code}` }, { cause: error });
+    if (code !== "EEXIST") {
+      const hint = "check its folder, and who may write there";
+      throw new ConfigError({ file, problem: `cannot be changed: ${code}`, hint }, { cause: error });
+    }
     throw new ConfigError({
       file,
       problem: "is being changed by another process",

@@ -1,9 +1,10 @@
-import { writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { serve, talaria, temporaryHome } from "./useTalaria.js";
+import { noSurroundings, serve, talaria, talariaCommand, talariaWith, temporaryHome } from "./useTalaria.js";
 
 test("without a gateway it says how to start one", async () => {
   const home = temporaryHome();
@@ -115,6 +116,51 @@ test("tokens open TCP while the gateway runs, and close it", async () => {
   expect(await talaria(...address, "--token", token, "agents")).toMatchObject({ code: 78 });
   expect((await talaria(...at, "tokens", "revoke", "ci")).code).toBe(66);
 });
+
+test("a command on a home's files is not done on another home than the one that is meant", async () => {
+  const home = temporaryHome("name: west\n");
+  const contexts = temporaryHome();
+  const elsewhere = talariaWith({ TALARIA_HOME: home, TALARIA_CONFIG_DIR: contexts });
+  await elsewhere("contexts", "add", "office", "--address", "tls:office.example:7420");
+  await elsewhere("contexts", "add", "west", "--home", home);
+  for (const command of ["tokens list", "tokens create ci", "config check", "pin", "agents new ci"]) {
+    const refused = await elsewhere("--context", "office", ...command.split(" "));
+    expect(refused.code, command).toBe(64);
+    expect(refused.stderr).toContain("the context office (tls:office.example:7420) is a gateway elsewhere");
+  }
+  expect((await elsewhere("--address", "127.0.0.1:1", "serve")).code).toBe(64);
+  const other = talariaWith({ TALARIA_CONFIG_DIR: contexts });
+  expect((await other("--context", "west", "config", "show")).stdout).toMatch(/^name +west /m);
+  expect(readdirSync(home)).toEqual(["talaria.yaml"]);
+});
+
+test("tokens are named well and once, in a home that is there", async () => {
+  const home = temporaryHome("name: west\n");
+  const create = (name: string, where = home) => talaria("--home", where, "tokens", "create", name);
+  expect((await create("ci")).code).toBe(0);
+  expect(await create("ci")).toMatchObject({ code: 73, stderr: expect.stringMatching(/tokens revoke ci/) });
+  expect(await create("a b")).toMatchObject({ code: 64, stderr: expect.stringMatching(/^INVALID_FIELD: "a b"/) });
+  expect((await create("ci", join(home, "none"))).code).toBe(66);
+  writeFileSync(join(home, "file"), "");
+  expect(await create("ci", join(home, "file"))).toMatchObject({ code: 78, stderr: expect.stringMatching(/ENOTDIR/) });
+});
+
+test.runIf(existsSync("/dev/full"))(
+  "what cannot be written is an error, and text that is none is not sent",
+  async () => {
+    const script = `"$0" "$1" help > /dev/full; echo "$?"; "$0" "$1" --json help > /dev/full; echo "$?"
+    printf '\\377' | "$0" "$1" --home "$2" run main -; echo "$?"; "$0" "$1" statsu 2> /dev/full; echo "$?"`;
+    const { home } = await serve();
+    const { stdout, stderr } = spawnSync("sh", ["-c", script, process.execPath, talariaCommand, home], {
+      encoding: "utf8",
+      env: { ...process.env, ...noSurroundings },
+    });
+    expect(stdout).toBe("74\n74\n64\n64\n");
+    expect(stderr).toMatch(/^STORAGE_UNAVAILABLE: The output cannot be written: ENOSPC\./);
+    expect(stderr).toMatch(/^\{"error":\{"reason":"STORAGE_UNAVAILABLE"/m);
+    expect(stderr).toMatch(/^INVALID_FIELD: Standard input is not UTF-8 text\./m);
+  },
+);
 
 test("usage shows what agents have used today, and a budget is lifted", async () => {
   const { home } = await serve();

@@ -145,7 +145,8 @@ function readOrEmpty(file: string): string {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "ENOENT") return "";
-    throw new ConfigError({ file, problem: `cannot be read: ${code ?? "unknown error"}` }, { cause: error });
+    const hint = "check that path, and who may read it";
+    throw new ConfigError({ file, problem: `cannot be read: ${code ?? "unknown error"}`, hint }, { cause: error });
   }
   if (text.length > LARGEST_FILE_BYTES) throw new ConfigError({ file, problem: "is larger than 1 MiB" });
   return text;
