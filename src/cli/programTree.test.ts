@@ -40,6 +40,7 @@ async function run(...args: readonly string[]): Promise<Ended> {
     canAsk: false,
     paint: (_output, _styles, text) => text,
     ask: () => Promise.reject(new Error("nobody can be asked")),
+    onOutError: () => undefined,
     env: { PATH: process.env["PATH"], TALARIA_CONFIG_DIR: "/nonexistent", TALARIA_HOME: "/nonexistent" },
   };
   const code = await runCli(args, { terminal });

@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 
+import { CliError } from "./cliError.js";
 import type { KeepCode } from "./commandContext.js";
 import { EXIT_USAGE } from "./exitCodes.js";
 import { createProgram } from "./program.js";
@@ -29,6 +30,13 @@ export async function runCli(
   // Looked for in the text, because a wrong command line has no options.
   const asked = (flag: string): boolean => args.slice(0, [...args, "--"].indexOf("--")).includes(flag);
   const style = { verbose: asked("--verbose"), json: asked("--json") };
+  terminal.onOutError(({ code = "unknown error" }) => {
+    // A reader that stops early, such as head, is no failure.
+    if (code === "EPIPE") process.exit(0);
+    const hint = "Make room where the output goes. What the command was to change may have been changed.";
+    const error = new CliError("STORAGE_UNAVAILABLE", `The output cannot be written: ${code}.`, hint);
+    process.exit(reportError(error, terminal, style));
+  });
   try {
     await program.parseAsync(args, { from: "user" });
     return state.exitCode;

@@ -24,16 +24,20 @@ export interface Terminal {
   paint(output: "out" | "err", styles: readonly Style[], text: string): string;
   /** Asks and returns the line; undefined where the input has ended or the signal aborts. */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Takes the failures of writing to standard output, instead of whoever took them before; `EPIPE` where its reader has gone. */
+  onOutError(take: (error: NodeJS.ErrnoException) => void): void;
   readonly env: NodeJS.ProcessEnv;
 }
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process;
-  // A reader that stops early, such as head, is no failure.
+  let takeOutError = (_error: NodeJS.ErrnoException): void => undefined;
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
+    takeOutError(error);
   });
+  // Whoever could be told of it reads there.
+  stderr.on("error", () => undefined);
   const outIsTerminal = stdout.isTTY;
   const colorsWanted = (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
   const hasColor = { out: colorsWanted && outIsTerminal, err: colorsWanted && stderr.isTTY };
@@ -68,6 +72,9 @@ export function processTerminal(): Terminal {
         });
         lines.question(question, finish);
       }),
+    onOutError(take) {
+      takeOutError = take;
+    },
     env,
   };
 }
