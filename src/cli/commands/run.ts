@@ -1,4 +1,4 @@
-import { text as readAll } from "node:stream/consumers";
+import { buffer as readAll } from "node:stream/consumers";
 
 import { systemClock } from "../../base/clock.js";
 import { nearestKey } from "../../base/config/nearestKey.js";
@@ -85,7 +85,7 @@ async function runTurn(
 
 async function requestOf(context: CommandContext, gateway: GatewayClient, options: RunOptions, attended: boolean) {
   const requestId = options.requestId ?? context.newRequestId();
-  const text = options.text === "-" ? await readAll(process.stdin) : options.text;
+  const text = options.text === "-" ? await readText() : options.text;
   const attachmentIds = await uploadAttachments(gateway, requestId, options.attach ?? []);
   const sessionId = options.session ?? (await sessionWithout(gateway, requestId, options));
   return {
@@ -101,6 +101,17 @@ async function requestOf(context: CommandContext, gateway: GatewayClient, option
     trace: undefined,
     answersPrompts: attended,
   };
+}
+
+/** Standard input, as UTF-8. @throws CliError INVALID_FIELD where it is something else: what is sent is what was meant. */
+async function readText(): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readAll(process.stdin));
+  } catch (caught) {
+    if (!(caught instanceof TypeError)) throw caught;
+    const hint = "Give text in UTF-8; iconv turns other encodings into it.";
+    throw new CliError("INVALID_FIELD", "Standard input is not UTF-8 text.", hint, { cause: caught });
+  }
 }
 
 /** Creates the session of a turn that is to run with less than its agent has; undefined where nothing is left out. */
