@@ -33,6 +33,8 @@ test("there is none before the home is served, and none where others may write",
   expect(codeDirectory(["--home", home], {})).toBeUndefined();
   writeFileSync(cache, "");
   expect(codeDirectory(["--home", home], {})).toBeUndefined();
+  // A home that is a file: to tell of it is for the command.
+  expect(codeDirectory(["--home", cache], {})).toBeUndefined();
 });
 
 test.runIf(process.getuid?.() === 0)("a folder of somebody else's is none", () => {

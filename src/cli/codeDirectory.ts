@@ -7,10 +7,15 @@ import { homePaths, homeRoot } from "../base/home.js";
  * @param args the command line without the program's own name
  */
 export function codeDirectory(args: readonly string[], env: NodeJS.ProcessEnv): string | undefined {
-  const { cacheDir } = homePaths(homeIn(args) ?? homeRoot(env));
-  const found = statSync(cacheDir, { throwIfNoEntry: false });
-  const own = found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
-  return own ? cacheDir : undefined;
+  try {
+    const { cacheDir } = homePaths(homeIn(args) ?? homeRoot(env));
+    const found = statSync(cacheDir, { throwIfNoEntry: false });
+    const own = found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
+    return own ? cacheDir : undefined;
+  } catch {
+    // A home that cannot be looked at: that is for the command to tell.
+    return undefined;
+  }
 }
 
 /** The home that is named on the command line, found before the options of its command are known. */

@@ -29,7 +29,7 @@ export interface ErrorText {
 
 /** Tells what went wrong: reason, what happened, what to do. Returns the exit code. */
 export function reportError(caught: unknown, terminal: Terminal, style: ReportStyle): number {
-  const error = caught instanceof ConfigError ? fromConfig(caught) : caught;
+  const error = caught instanceof ConfigError ? fromConfig(caught) : (fromSystem(caught) ?? caught);
   if (!(error instanceof CliError || error instanceof RpcError)) {
     printError(terminal, fault(error), style);
     return EXIT_FAILURE;
@@ -65,6 +65,19 @@ export function printError(
   for (const [name, value] of [...Object.entries(facts), ...more]) {
     terminal.err(printable(`  ${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`));
   }
+}
+
+/** A file or folder that the system refused: no fault of the program, whoever met it. */
+function fromSystem(error: unknown): CliError | undefined {
+  const { code, syscall, message } = error as Partial<NodeJS.ErrnoException>;
+  if (!(error instanceof Error) || typeof code !== "string" || typeof syscall !== "string") return undefined;
+  if (syscall === "uv_cwd") {
+    const gone = "The folder in which this was started is gone.";
+    return new CliError("STORAGE_UNAVAILABLE", gone, "Change to another folder.", { cause: error });
+  }
+  const full = code === "ENOSPC" || code === "EDQUOT";
+  const hint = full ? "Free space there, and try again." : "Check that path, and who may use it.";
+  return new CliError(full ? "STORAGE_FULL" : "STORAGE_UNAVAILABLE", message ?? code, hint, { cause: error });
 }
 
 function fault(error: unknown): ErrorText {

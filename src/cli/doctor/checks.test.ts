@@ -29,6 +29,17 @@ const agent = (changes: Partial<AgentConfig>): AgentConfig =>
   ({ name: "main", runtime: "openai", fallbackModels: [], ...changes }) as unknown as AgentConfig;
 const model = (baseUrl: string, apiKey?: object) => ({ name: "m", provider: "", baseUrl, apiKey }) as never;
 
+test("a home that is a file, or below one, is told of, and the other checks of it say what they can", () => {
+  const root = home();
+  writeFileSync(join(root, "file"), "");
+  for (const where of [join(root, "file"), join(root, "file", "below")]) {
+    const paths = homePaths(where);
+    expect(checkHome(paths, process.getuid?.())).toMatchObject([{ check: "home", level: "problem" }]);
+    expect(checkClock(paths, Date.now()).level).toBe("ok");
+    expect(checkCertificates(paths, [], Date.now())).toMatchObject([{ level: "ok" }]);
+  }
+});
+
 test.each([
   ["20.19.0", "ok"],
   ["22.1.0", "ok"],

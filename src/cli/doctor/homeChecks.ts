@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { existsSync, lstatSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { checkSocketPath, type HomePaths } from "../../base/home.js";
@@ -13,11 +13,25 @@ const NEAR_END_MS = 14 * 24 * 60 * 60 * 1_000;
 /** Whether the home is there and this user's alone. */
 export function checkHome(paths: HomePaths, ownUid: number | undefined): readonly Finding[] {
   const { root } = paths;
-  const stat = lstatSync(root, { throwIfNoEntry: false });
+  let stat: Stats | undefined;
+  try {
+    stat = lstatSync(root, { throwIfNoEntry: false });
+  } catch (error) {
+    return [problem("home", `${root} cannot be looked at: ${codeOf(error)}.`, "Check that path, and who may use it.")];
+  }
   if (stat === undefined) return [problem("home", `There is no home at ${root}.`, `talaria init --home ${root}`)];
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+    return [problem("home", `${root} is not a folder.`, "Move it away, or choose another home with --home.")];
+  }
   if (ownUid !== undefined && stat.uid !== ownUid) {
     const message = `${root} belongs to user ${String(stat.uid)}, not to ${String(ownUid)}.`;
     return [problem("home", message, "Use a home of your own, or run as its user.")];
+  }
+  try {
+    accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const fix = codeOf(error) === "EROFS" ? "Mount its file system for writing." : `chmod u+rwx ${root}`;
+    return [problem("home", `Nothing can be written into ${root}: ${codeOf(error)}.`, fix)];
   }
   const secrets = [paths.tlsDir, paths.runDir, paths.logsDir, paths.outboxesDir, join(root, "client-tokens.yaml")];
   const open = secrets.filter((path) => ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);

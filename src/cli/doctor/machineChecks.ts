@@ -53,15 +53,20 @@ export function checkClock(paths: Pick<HomePaths, "database" | "root">, nowMs: n
   const now = new Date(nowMs).toISOString();
   const fix = "Set the clock; a time service keeps it right.";
   if (nowMs < EARLIEST_MS) return problem("clock", `The clock says ${now}.`, fix);
-  const newest = Math.max(
-    ...[paths.root, paths.database, `${paths.database}-wal`].map(
-      (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
-    ),
-  );
+  const newest = Math.max(...[paths.root, paths.database, `${paths.database}-wal`].map(writtenAt));
   if (newest - nowMs > CLOCK_TOLERANCE_MS) {
     return problem("clock", `The clock says ${now}, and the home was written later.`, fix);
   }
   return ok("clock", now);
+}
+
+/** When a file was written last, epoch milliseconds; 0 where it cannot be looked at. */
+function writtenAt(path: string): number {
+  try {
+    return statSync(path).mtimeMs;
+  } catch {
+    return 0;
+  }
 }
 
 /** The code of an error of the system, for people. */
