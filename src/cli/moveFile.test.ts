@@ -22,4 +22,8 @@ test("a file is moved with its content, and nothing is overwritten", () => {
   }).toThrow(expect.objectContaining({ code: "EEXIST" }));
   expect(readFileSync(to, "utf8")).toBe("content");
   expect(existsSync(from)).toBe(true);
+  expect(() => {
+    moveFile(from, join(folder, "nowhere", "to"));
+  }).toThrow(expect.objectContaining({ code: "ENOENT" }));
+  expect(existsSync(from)).toBe(true);
 });

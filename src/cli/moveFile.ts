@@ -7,7 +7,13 @@ export function moveFile(from: string, to: string): void {
   } catch (caught) {
     const { code } = caught as NodeJS.ErrnoException;
     if (code === "EEXIST" || code === "ENOENT") throw caught;
-    copyFileSync(from, to, constants.COPYFILE_EXCL);
+    try {
+      copyFileSync(from, to, constants.COPYFILE_EXCL);
+    } catch (failed) {
+      // What is there of it is no whole file.
+      if ((failed as NodeJS.ErrnoException).code !== "EEXIST") rmSync(to, { force: true });
+      throw failed;
+    }
     chmodSync(to, 0o600);
   }
   rmSync(from);

@@ -96,6 +96,8 @@ test("a home that nobody serves is saved by its files, without a name in its own
   expect(readdirSync(homePaths(home).backupsDir).map((name) => join(homePaths(home).backupsDir, name))).toEqual([file]);
   await ok("--home", join(folder, "home"), "restore", file);
   expect(existsSync(join(folder, "home", "backups"))).toBe(false);
+  const nowhere = await talaria("--home", home, "backup", join(folder, "nowhere", "x"));
+  expect(nowhere).toMatchObject({ code: 66, stderr: expect.stringContaining("ENOENT") as string });
   const address = await talaria("--address", "127.0.0.1:1", "backup", join(folder, "x"));
   expect(address).toMatchObject({ code: 64, stderr: expect.stringContaining("in its own home") as string });
 });

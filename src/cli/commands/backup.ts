@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 import { systemClock } from "../../base/clock.js";
 import { loadGatewayConfig } from "../../base/config/gatewayConfig.js";
@@ -36,9 +36,23 @@ export async function backup(context: CommandContext, file?: string): Promise<vo
       "Leave the file out, or name a home of this machine with --home.",
     );
   }
+  if (file !== undefined) checkFolder(dirname(file));
   const gateway = await running(context, elsewhere);
   if (gateway === undefined) await backupFiles(context, file);
   else await backupServed(context, gateway, file);
+}
+
+/** Before a backup is made that could not be put there. @throws CliError NOT_FOUND, STORAGE_UNAVAILABLE. */
+function checkFolder(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (caught) {
+    const { code = "unknown error" } = caught as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" || code === "ENOTDIR" ? "NOT_FOUND" : "STORAGE_UNAVAILABLE";
+    throw new CliError(reason, `Nothing can be written to ${folder}: ${code}.`, "Name a folder that is there.", {
+      cause: caught,
+    });
+  }
 }
 
 /** The gateway that is asked; undefined where none runs on the home. */
@@ -65,7 +79,7 @@ async function backupServed(context: CommandContext, gateway: GatewayClient, fil
   }
   if (done === undefined)
     throw new CliError("INTERNAL", "The gateway did not say that it was done.", "Look at its log.");
-  if (file !== undefined) moveFile(done.path, file);
+  if (file !== undefined) takeAway(done.path, file);
   const { path, bytes, madeAt, homeId, epoch, version, schema, format, removed } = done;
   const at = fromTimestamp(madeAt);
   const facts = {
@@ -80,6 +94,18 @@ async function backupServed(context: CommandContext, gateway: GatewayClient, fil
     removed,
   };
   context.print(facts, () => report(`The home was saved to ${facts.file} by its gateway.`, removed));
+}
+
+/** Puts a whole backup where it was wanted. @throws CliError that says where it is, where it cannot be put there. */
+function takeAway(path: string, file: string): void {
+  try {
+    moveFile(path, file);
+  } catch (caught) {
+    const { code = "unknown error" } = caught as NodeJS.ErrnoException;
+    const hint = `It is whole, and stays at ${path}: move it yourself, or remove it.`;
+    const reason = code === "ENOSPC" ? "STORAGE_FULL" : "STORAGE_UNAVAILABLE";
+    throw new CliError(reason, `The backup was made but cannot be put at ${file}: ${code}.`, hint, { cause: caught });
+  }
 }
 
 async function backupFiles(context: CommandContext, file: string | undefined): Promise<void> {
