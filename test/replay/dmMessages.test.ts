@@ -6,6 +6,7 @@ import { readDeliveryTotals } from "../../src/store/deliveries/deliveryTotals.js
 import { ended, get, refusal, send, stateName, watchToEnd } from "../dm/calls.js";
 import { inputsOf } from "../dm/testGateway.js";
 import { useGateways } from "../dm/useGateways.js";
+import { waitUntil } from "../kit/waitFor.js";
 
 const { one: use, pair } = useGateways();
 
@@ -81,6 +82,36 @@ test("DM-R45 the door stops two agents that answer one another too fast", async 
     details: { retryAfterMs: 60_000 },
   });
   await gateway.dm.workerMessages.sendFromTurn({ ...turn, inputAuthorId: "client:cli" }, message(21));
+});
+
+test("DM-R45 a peer's main agent is one agent to the loop guard, by whichever of its names it writes and is written to", async () => {
+  const { north } = await pair();
+  await waitUntil(
+    "the roster is known",
+    () => north.dm.rosterOf("south") !== undefined,
+    () => north.dm.wayTo("south"),
+  );
+  const guarded = async (from: string, target: string): Promise<string> => {
+    const turn = { agent: "bob", sessionId: "ses_x", title: "Bot Chat", depth: 0, inputAuthorId: from };
+    const message = { target, body: "hi", inReplyTo: "", trace: undefined };
+    for (let n = 0; n < 20; n++) {
+      await north.dm.workerMessages.sendFromTurn(turn, {
+        ...message,
+        requestId: `${target.replace("/", ":")}.${String(n)}`,
+      });
+    }
+    const last = north.dm.workerMessages.sendFromTurn(turn, {
+      ...message,
+      requestId: `${target.replace("/", ":")}.last`,
+    });
+    return last.then(
+      () => "sent",
+      (caught: unknown) => (caught as { reason: string }).reason,
+    );
+  };
+  expect(await guarded("agent:south/alice", "south")).toBe("LOOP_GUARD");
+  expect(await guarded("agent:south/main", "south/alice")).toBe("LOOP_GUARD");
+  expect(await guarded("agent:south/alice", "south/bob")).toBe("sent");
 });
 
 test("DM-R10 lists deliveries in pages, newest first, without bodies", async () => {

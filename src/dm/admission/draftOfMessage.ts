@@ -3,7 +3,9 @@ import { QUOTAS } from "../../base/limits.js";
 import type { Random } from "../../base/random.js";
 import { formatTraceparent, parseTraceparent, startTrace } from "../../rpc/traceContext.js";
 import type { DeliveryDraft } from "../../store/deliveries/deliveryDraft.js";
+import { agentAuthorId } from "../../store/deliveries/authorIds.js";
 import { ORDERED_ID_BYTES, orderedId } from "../../store/deliveries/orderedId.js";
+import { MAIN } from "../addresses/resolveTarget.js";
 import type { TurnPort } from "../ports/turnPort.js";
 import { botChatOf } from "./botChatOf.js";
 import type { CheckedBody } from "./checkShape.js";
@@ -20,7 +22,7 @@ export interface CheckedMessage extends CheckedBody {
 
 /** What is admitted of a message that was checked and resolved. */
 export function draftOfMessage(
-  { budgets, clock, random, turns, gateway }: DoorOptions,
+  { budgets, clock, random, turns, gateway, rosterOf }: DoorOptions,
   message: IncomingMessage,
   { sender, digest, body, bodyBytes, bodyCodePoints }: CheckedMessage,
   recipient: Recipient,
@@ -39,7 +41,7 @@ export function draftOfMessage(
     sender: sender.author,
     attribution: sender.attribution,
     replyTo: replyWayOf(origin, sender, turns, random),
-    startedBy: origin.kind === "agent" ? origin.startedBy : "",
+    startedBy: origin.kind === "agent" ? authorAs(recipient, origin.startedBy, rosterOf) : "",
     target: message.target,
     recipientGateway: recipient.recipientGateway,
     recipientAgent: recipient.recipientAgent,
@@ -65,6 +67,22 @@ export function draftOfMessage(
     },
     now,
   };
+}
+
+/**
+ * A peer's main agent has two names, its own as an author and `main` as a recipient; the loop guard knows an author by one. @returns the
+ * author under the recipient's name where both are that agent
+ */
+function authorAs(
+  { recipientGateway: peer, recipientAgent }: Recipient,
+  author: string,
+  rosterOf: DoorOptions["rosterOf"],
+) {
+  const main = peer === "" ? undefined : rosterOf?.(peer)?.rows.find((row) => row.main);
+  if (main === undefined) return author;
+  const names = [MAIN, main.name];
+  const same = names.includes(recipientAgent) && names.some((name) => agentAuthorId(peer, name) === author);
+  return same ? agentAuthorId(peer, recipientAgent) : author;
 }
 
 /** A gateway sends nothing that outlives the memory for keys that this one has told it of; what comes with a longer life has that one. */
