@@ -31,7 +31,7 @@ export function inTerminal(
   const command = `stty rows 24 cols ${String(columns)}; exec ${quoted.join(" ")}`;
   const child = spawn("script", ["-qfec", command, "/dev/null"], {
     stdio: ["pipe", "pipe", "inherit"],
-    env: { ...process.env, TERM: "xterm", NO_COLOR: undefined, ...noSurroundings, ...env },
+    env: { ...process.env, TERM: "xterm", NO_COLOR: undefined, CI: undefined, ...noSurroundings, ...env },
   });
   onTestFinished(() => {
     child.kill("SIGKILL");
