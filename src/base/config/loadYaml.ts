@@ -64,7 +64,14 @@ export function checkYaml<Schema extends z.ZodType>(
   if (first !== undefined)
     return { kind: "invalid", raw: undefined, problems: [first, ...more.slice(0, MOST_PROBLEMS)] };
 
-  const raw: unknown = document.toJS() ?? {};
+  let raw: unknown;
+  try {
+    raw = document.toJS() ?? {};
+  } catch (error) {
+    // Aliases that stand for nothing, or that would multiply without end.
+    const problem = error instanceof Error ? error.message : String(error);
+    return { kind: "invalid", raw: undefined, problems: [new ConfigError({ file, problem }, { cause: error })] };
+  }
   const checked = schema.safeParse(raw);
   if (checked.success) {
     return { kind: "valid", value: checked.data, lineOf: (key) => lineOf(document, lines, [key]) };
