@@ -44,6 +44,15 @@ test("config check names every problem with file, line, key and the nearest key"
   expect(await talaria("--home", join(home, "none"), "config", "check")).toMatchObject({ code: 66 });
 });
 
+test("config check and doctor name a bind beyond this machine without TLS, which serve refuses", async () => {
+  const home = temporaryHome("name: west\nlisteners: { client_tcp: { host: 0.0.0.0, port: 0 } }\n");
+  const { code, stdout } = await talaria("--home", home, "config", "check");
+  expect(code).toBe(78);
+  expect(stdout).toMatch(/talaria\.yaml:2: listeners\.client_tcp\.host: 0\.0\.0\.0 is beyond this machine.+tls: \{\}/);
+  const doctor = await talaria("--home", home, "doctor");
+  expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(/^PROBLEM +configuration .+0\.0\.0\.0/m) });
+});
+
 test("config show says where each setting comes from", async () => {
   const home = temporaryHome("name: north\nworkers:\n  pool_size: 3\nbudgets: { drain_ms: 60000 }\n");
   const { stdout, code } = await talaria("--home", home, "config", "show");

@@ -128,6 +128,9 @@ test("ports are tried where no gateway runs, and asked of the gateway where one 
   expect(await checkPorts(taken, ["client-tcp"])).toMatchObject([{ level: "ok" }]);
   expect(await checkPorts(taken, [])).toMatchObject([{ level: "problem" }]);
   expect(await checkPorts({ listeners: { reflectionOnTcp: false } }, undefined)).toMatchObject([{ level: "skipped" }]);
+  const metrics = { listeners: { metrics: { host: "127.0.0.1", port }, reflectionOnTcp: false } };
+  expect(await checkPorts(metrics, undefined)).toMatchObject([{ level: "problem" }]);
+  expect(await checkPorts(metrics, ["client-tcp"])).toMatchObject([{ level: "skipped" }]);
   const free = { listeners: { clientTcp: { host: "127.0.0.1", port: 0 }, reflectionOnTcp: false } };
   expect(await checkPorts(free, undefined)).toMatchObject([{ level: "ok" }]);
 });

@@ -4,6 +4,8 @@ import type { GatewayConfig, ListenAddress } from "../../base/config/gatewayConf
 import { type Finding, ok, problem, skipped } from "./finding.js";
 import { codeOf } from "./machineChecks.js";
 
+const METRICS = "metrics";
+
 /**
  * Whether the ports of the configuration can be had.
  * @param listening names of the listeners of the running gateway; undefined where none runs
@@ -15,12 +17,18 @@ export async function checkPorts(
   const wanted: readonly (readonly [name: string, key: string, address: ListenAddress | undefined])[] = [
     ["client-tcp", "listeners.client_tcp", listeners.clientTcp],
     ["peers", "listeners.peers", listeners.peers],
+    [METRICS, "listeners.metrics", listeners.metrics],
   ];
   const findings: Finding[] = [];
   for (const [name, key, address] of wanted) {
     if (address === undefined) continue;
     const at = `${address.host}:${String(address.port)}`;
     if (listening !== undefined) {
+      // It speaks no gRPC, so that a gateway does not count it among its listeners.
+      if (name === METRICS) {
+        findings.push(skipped("ports", `${key} is tried only where no gateway runs.`));
+        continue;
+      }
       findings.push(
         listening.includes(name)
           ? ok("ports", `${key} listens`)
