@@ -14,14 +14,17 @@ export function notPaired(outcome: Exclude<PutPeerOutcome, { kind: "stored" }>):
       },
     );
   }
-  return reasonError(
-    "PEER_EXISTS",
-    { peer: name },
-    {
-      message: `The name ${name} belongs to another key, or to one that was revoked.`,
-      hint: "Give another name, or revoke the peer of that name first.",
-    },
-  );
+  const texts =
+    outcome.revoked === true
+      ? {
+          message: `The name ${name} was that of another key, which was revoked.`,
+          hint: `If the gateway is the same one with another key, say so with --name ${name}: where its own invite is redeemed, or when it is invited.`,
+        }
+      : {
+          message: `The name ${name} belongs to another key.`,
+          hint: "Give another name, or revoke the peer of that name first.",
+        };
+  return reasonError("PEER_EXISTS", { peer: name }, texts);
 }
 
 /** The error for a change of a peer that the configuration names. */

@@ -22,8 +22,8 @@ export interface PeerDraft {
 /** What came of storing a peer. */
 export type PutPeerOutcome =
   | { readonly kind: "stored"; readonly name: string }
-  /** The name belongs to another key, or to one that was revoked and the other side asks for it. */
-  | { readonly kind: "nameTaken"; readonly name: string }
+  /** The name belongs to another key; with `revoked`, to one that is none any more, and nobody here has given it to this one. */
+  | { readonly kind: "nameTaken"; readonly name: string; readonly revoked?: true }
   /** The key is paired, under another name than the one that was chosen here. */
   | { readonly kind: "keyNamed"; readonly name: string };
 
@@ -47,7 +47,8 @@ export function putPeer(tx: Tx, draft: PeerDraft): PutPeerOutcome {
     return { kind: "stored", name: known.name };
   }
   const revoked = tx.get<object>("SELECT 1 FROM revoked_peers WHERE name = ? AND pin <> ?", name, pin);
-  if (readPeer(tx, name) !== undefined || (revoked !== undefined && !chosenHere)) return { kind: "nameTaken", name };
+  if (readPeer(tx, name) !== undefined) return { kind: "nameTaken", name };
+  if (revoked !== undefined && !chosenHere) return { kind: "nameTaken", name, revoked: true };
   tx.run(
     "INSERT INTO peers (name, pin, address, connector, grants, paired_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
     name,
