@@ -23,6 +23,7 @@ const agents = {
   auth: agent("auth"),
   strange: agent("strange"),
   missing: { runtime: "acp", worker: { command: ["/nonexistent/agent"] } },
+  behind: { runtime: "acp", worker: { command: ["/dev/null/agent"] } },
 };
 // An agent that is deaf to session/cancel has a second before it is killed, and the worker the rest for its result.
 const budgets = { stopTermAfterMs: 4_000, stopKillAfterMs: 5_000, stopTotalMs: 8_000, drainMs: 20_000 };
@@ -149,11 +150,15 @@ test("what it starts ends with it", async () => {
 test.each([
   ["good", "!crash", "RUNTIME_FAILED", "The agent ended with code 3: the sky is falling"],
   ["good", "!refuse", "RUNTIME_FAILED", "The agent refuses to go on."],
+  ["good", "!reason", "RUNTIME_FAILED", "The agent's answer to session/prompt holds no stopReason."],
+  ["good", "!reason whim", "RUNTIME_FAILED", "The agent ended its turn for a reason that is not known: whim."],
+  ["good", "!hang-up", "RUNTIME_FAILED", "The agent ended its conversation in the middle of its turn."],
   ["good", "!error", "RUNTIME_FAILED", "The agent failed: no quota left"],
   ["version", "hello", "RUNTIME_CONFIG", "The agent speaks revision 9 of its protocol, and not 1."],
   ["auth", "hello", "PROVIDER_AUTH", "The agent wants its user to sign in: Authentication required"],
   ["strange", "hello", "RUNTIME_FAILED", "it writes lines that are no messages"],
   ["missing", "hello", "RUNTIME_CONFIG", "The agent's program cannot be started: /nonexistent/agent."],
+  ["behind", "hello", "RUNTIME_CONFIG", "The agent's program cannot be started: /dev/null/agent."],
 ])("the agent %s told %s fails the turn with %s", async (name, text, reason, message) => {
   const ended = await gateway().client.run(name, text).outcome();
   expect(ended).toMatchObject({ outcome: "FAILED", reason });

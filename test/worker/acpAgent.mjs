@@ -100,6 +100,13 @@ async function perform(prompt) {
       return "end_turn";
     case "!refuse":
       return "refusal";
+    case "!reason":
+      return rest === "" ? undefined : rest;
+    case "!hang-up":
+      say("half");
+      process.stdout.end();
+      await new Promise(() => undefined);
+      return "end_turn";
     case "!cwd":
       say(process.cwd());
       return "end_turn";

@@ -1,5 +1,6 @@
 import { systemRandom } from "../../../base/random.js";
 import type { ClientConnection, ContentBlock, InitializeResponse, PromptResponse } from "../../packages/acpPackages.js";
+import { isRecord } from "../../isRecord.js";
 import type { TurnContext } from "../../turnContext.js";
 import { inputRowOf } from "../conversation/inputRowOf.js";
 import { readImages } from "../conversation/readImages.js";
@@ -8,7 +9,7 @@ import type { RuntimeAnswer, RuntimeFailure } from "../runtime.js";
 import { AgentFailure, failureOf } from "./agentFailure.js";
 import { AgentFiles } from "./agentFiles.js";
 import { agentPrompt } from "./agentPrompt.js";
-import { explainFailure } from "./explainFailure.js";
+import { explainFailure, type ProtocolError } from "./explainFailure.js";
 import { startAgent, type AgentProcess, type AgentProgram } from "./agentProcess.js";
 import { approvalOf, permissionOf } from "./permission.js";
 import { TurnUpdates } from "./turnUpdates.js";
@@ -84,8 +85,17 @@ async function converse(
       }),
     )
     .connect(acp.ndJsonStream(agent.input, agent.output));
-  const guarded = <Result>(what: string, work: Promise<Result>, ms?: number): Promise<Result> =>
-    answered({ context, agent, connection }, what, work, ms);
+  const guarded = async <Result extends object>(
+    what: string,
+    work: Promise<Result>,
+    field: keyof Result & string,
+    ms?: number,
+  ): Promise<Result> => {
+    const answer: unknown = await answered({ context, agent, connection }, what, work, ms);
+    // The library passes on whatever the agent answers.
+    if (isRecord(answer) && answer[field] !== undefined && answer[field] !== null) return answer as Result;
+    throw new AgentFailure("RUNTIME_FAILED", `The agent's answer to ${what} holds no ${field}.`);
+  };
   const { agent: calls } = connection;
   try {
     const about = await guarded(
@@ -95,6 +105,7 @@ async function converse(
         clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: false },
         clientInfo: { name: "talaria", version: "1" },
       }),
+      "protocolVersion",
       ANSWER_MS,
     );
     if (about.protocolVersion !== acp.PROTOCOL_VERSION) {
@@ -104,11 +115,12 @@ async function converse(
     const { sessionId } = await guarded(
       "session/new",
       calls.request("session/new", { cwd, mcpServers: [] }),
+      "sessionId",
       ANSWER_MS,
     );
     signal.throwIfAborted();
     const prompt = await promptOf(context, about);
-    const end = guarded("session/prompt", calls.request("session/prompt", { sessionId, prompt }));
+    const end = guarded("session/prompt", calls.request("session/prompt", { sessionId, prompt }), "stopReason");
     const onStop = (): void => {
       calls.notify("session/cancel", { sessionId }).catch(() => undefined);
     };
@@ -121,7 +133,8 @@ async function converse(
     }
   } catch (error) {
     if (signal.aborted) throw error;
-    throw await explainFailure(error, agent, clock, (caught) => caught instanceof acp.RequestError);
+    const isAnswer = (caught: unknown): caught is ProtocolError => caught instanceof acp.RequestError;
+    throw await explainFailure(error, agent, clock, isAnswer, () => connection.signal.aborted);
   } finally {
     connection.close();
   }
@@ -215,8 +228,12 @@ function endOf(stopReason: PromptResponse["stopReason"], stopped: boolean): Part
       return { partial: true, modelCallLimit: true };
     case "refusal":
       return { failure: { reason: "RUNTIME_FAILED", message: "The agent refuses to go on.", retryable: false } };
-    default:
+    case "cancelled":
       return { failure: { reason: "RUNTIME_FAILED", message: "The agent cancelled its turn.", retryable: false } };
+    default: {
+      const message = `The agent ended its turn for a reason that is not known: ${String(stopReason).slice(0, 64)}.`;
+      return { failure: { reason: "RUNTIME_FAILED", message, retryable: false } };
+    }
   }
 }
 

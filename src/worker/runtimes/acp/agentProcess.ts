@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.js";
 import { createDeferred } from "../../../base/deferred.js";
@@ -38,7 +38,7 @@ const LAST_LINE = 400;
 
 /**
  * Starts an agent in the turn's working directory, inside the worker's own process group: whatever ends the worker's group ends it.
- * @param behind resolves when more of its messages may be read. @throws RpcError RUNTIME_CONFIG where it cannot be started.
+ * @param behind resolves when more of its messages may be read, rejects with what is wrong where none may. @throws RpcError RUNTIME_CONFIG where it cannot be started.
  */
 export async function startAgent(
   { command: [program, ...args], env }: AgentProgram,
@@ -48,13 +48,22 @@ export async function startAgent(
   const started = createDeferred<void>();
   const ended = createDeferred<string>();
   const environment = { ...scrubbedEnvironment(process.env), ...env };
-  const child = spawn(program, args, { env: environment, stdio: ["pipe", "pipe", "pipe"] });
+  const notStarted = (cause: unknown): RpcError => {
+    const message = `The agent's program cannot be started: ${program}.`;
+    return new RpcError("RUNTIME_CONFIG", { message, cause });
+  };
+  let child: ChildProcessByStdio<Writable, Readable, Readable>;
+  try {
+    child = spawn(program, args, { env: environment, stdio: ["pipe", "pipe", "pipe"] });
+  } catch (cause) {
+    // Some programs cannot be started at once, others only later.
+    throw notStarted(cause);
+  }
   child.once("spawn", () => {
     started.resolve();
   });
   child.once("error", (cause) => {
-    const message = `The agent's program cannot be started: ${program}.`;
-    started.reject(new RpcError("RUNTIME_CONFIG", { message, cause }));
+    started.reject(notStarted(cause));
   });
   child.once("exit", (code, signal) => {
     ended.resolve(signal === null ? `ended with code ${String(code)}` : `was ended by ${signal}`);

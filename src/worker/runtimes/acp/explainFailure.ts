@@ -18,12 +18,14 @@ export interface ProtocolError extends Error {
 /**
  * Says why a conversation with an agent failed: what its output breaks, how it has ended, what it answered.
  * @param isProtocolError whether an error is an answer of the agent's
+ * @param isOver whether the conversation has ended
  */
 export async function explainFailure(
   error: unknown,
   agent: Pick<AgentProcess, "fault" | "ended" | "lastWords">,
   clock: Clock,
   isProtocolError: (error: unknown) => error is ProtocolError,
+  isOver: () => boolean,
 ): Promise<unknown> {
   const fault = agent.fault();
   if (fault !== undefined) return new AgentFailure("RUNTIME_FAILED", `The agent breaks its protocol: ${fault}.`);
@@ -37,7 +39,10 @@ export async function explainFailure(
     return new AgentFailure("RUNTIME_FAILED", `The agent failed: ${error.message}${detailOf(error)}`);
   }
   const how = await endWithin(agent.ended, clock);
-  if (how === undefined) return error;
+  if (how === undefined) {
+    if (error instanceof AgentFailure || !isOver()) return error;
+    return new AgentFailure("RUNTIME_FAILED", "The agent ended its conversation in the middle of its turn.");
+  }
   const words = agent.lastWords();
   return new AgentFailure("RUNTIME_FAILED", `The agent ${how}${words === "" ? "." : `: ${words}`}`);
 }

@@ -19,7 +19,7 @@ const BRACE = 0x7b;
 /**
  * Splits an agent's output into lines and drops those that are no message. Output without an end of line, or of nothing but strange
  * lines, fails the stream.
- * @param behind resolves when more may be read
+ * @param behind resolves when more may be read, rejects with what is wrong where nothing more may be
  */
 export function createMessageLines(behind: () => Promise<void>): MessageLines {
   const lines = new BoundedLines(MESSAGE_BYTES);
@@ -46,7 +46,7 @@ export function createMessageLines(behind: () => Promise<void>): MessageLines {
           done(take(stream, chunk));
         },
         (error: unknown) => {
-          done(error instanceof Error ? error : new Error(String(error)));
+          done(fail(error instanceof Error ? error.message : String(error)));
         },
       );
     },

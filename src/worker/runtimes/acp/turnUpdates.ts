@@ -9,6 +9,8 @@ import { textOfBlock, toolResult, toolView, type ToolView } from "./toolView.js"
 
 /** Bytes of updates that wait before the agent is no longer read. */
 const WAITING_BYTES = 262_144;
+/** Longest text and thoughts between two tool calls, UTF-16 units: no agent says so much, and one without end would take all memory. */
+const SAID_UNITS = 16 * 1_048_576;
 
 interface OpenTool {
   readonly view: ToolView;
@@ -48,9 +50,11 @@ export class TurnUpdates {
     });
   }
 
-  /** Resolves when the agent may be read on: viewers set the pace. */
+  /** Resolves when the agent may be read on: viewers set the pace. @throws Error where it says more than any agent has to say. */
   async behind(): Promise<void> {
     if (this.#waiting > WAITING_BYTES) await this.#chain;
+    if (this.#text.length + this.#reasoning.length > SAID_UNITS)
+      throw new Error("it says more than 16 MiB in one answer");
   }
 
   /** Says that a tool call is about to do its work, where the agent has not said so itself. */
@@ -63,6 +67,9 @@ export class TurnUpdates {
   /** Waits for everything so far, and ends the tool calls that the agent left open. */
   async close(): Promise<void> {
     await this.#chain;
+    // What was said beside a call that nobody ends is the answer all the same.
+    const [text, reasoning] = [this.#text, this.#reasoning];
+    this.#text = this.#reasoning = "";
     for (const [id, tool] of [...this.#tools]) {
       await this.#end(id, tool, {
         ...tool.last,
@@ -71,6 +78,7 @@ export class TurnUpdates {
         rawOutput: "The agent did not say how it ended.",
       });
     }
+    [this.#text, this.#reasoning] = [text, reasoning];
   }
 
   #queue(work: () => Promise<void>): Promise<void> {
