@@ -188,3 +188,13 @@ test.each(leaves.filter(([path]) => WITHOUT_GATEWAY[path] === undefined))(
 function lines(text: string): readonly string[] {
   return text.split("\n").filter((line) => line !== "");
 }
+
+test.each([
+  [["help", "statsu"], "There is no command talaria statsu.", "status"],
+  [["dm", "help", "snd"], "There is no command talaria dm snd.", "send"],
+])("%j: what there is no help for is named, with the nearest", async (args, message, near) => {
+  const { code, out, err } = await run(...args);
+  expect({ code, out }).toEqual({ code: 64, out: "" });
+  expect(err).toMatch(new RegExp(`^USAGE: ${message}\n  Did you mean ${near}\\?`));
+  expect((await run("help", "status")).out).toContain("Usage: talaria status");
+});

@@ -7,7 +7,7 @@ import { createProgram } from "./program.js";
 import { printError, reportError } from "./reportError.js";
 import type { Terminal } from "./terminal.js";
 import { processTerminal } from "./terminal.js";
-import { usageProblem } from "./usageProblem.js";
+import { helpProblem, usageProblem } from "./usageProblem.js";
 
 /** What {@link runCli} may be told. */
 export interface RunCliOptions {
@@ -37,6 +37,11 @@ export async function runCli(
     const error = new CliError("STORAGE_UNAVAILABLE", `The output cannot be written: ${code}.`, hint);
     process.exit(reportError(error, terminal, style));
   });
+  const unknown = helpProblem(program, args);
+  if (unknown !== undefined) {
+    printError(terminal, { reason: "USAGE", ...unknown }, style);
+    return EXIT_USAGE;
+  }
   try {
     await program.parseAsync(args, { from: "user" });
     return state.exitCode;

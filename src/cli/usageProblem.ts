@@ -15,19 +15,33 @@ export function usageProblem(program: Command, args: readonly string[], error: C
   const help = `See: ${pathOf(command)} --help`;
   const [first = "", suggestion = ""] = error.message.replace(/^error: /, "").split("\n");
   const [word = ""] = rest;
-  if (error.code === "commander.excessArguments" && command.commands.length > 0 && word !== "") {
-    // A group whose list is its default takes a mistyped command for an argument of the list.
-    const near = nearestKey(
-      word,
-      command.commands.map((one) => one.name()),
-    );
-    return {
-      message: `There is no command ${pathOf(command)} ${word}.`,
-      hint: near === undefined ? help : `Did you mean ${near}? ${help}`,
-    };
-  }
+  // A group whose list is its default takes a mistyped command for an argument of the list.
+  if (error.code === "commander.excessArguments" && command.commands.length > 0 && word !== "")
+    return noCommand(command, word);
   const message = `${first.charAt(0).toUpperCase()}${first.slice(1)}${/[.!?]$/.test(first) ? "" : "."}`;
   return { message, hint: suggestion === "" ? help : `${suggestion.replace(/^\((.*)\)$/, "$1")} ${help}` };
+}
+
+/** What is wrong with a command line that asks for the help of a command that there is not; undefined for any other. */
+export function helpProblem(program: Command, args: readonly string[]): UsageProblem | undefined {
+  const { command, rest } = meant(program, args);
+  const [verb, word] = rest;
+  if (verb !== "help" || word === undefined || word === "help" || word.startsWith("-") || command.commands.length === 0)
+    return undefined;
+  const known = command.commands.some((one) => one.name() === word || one.aliases().includes(word));
+  return known ? undefined : noCommand(command, word);
+}
+
+function noCommand(command: Command, word: string): UsageProblem {
+  const help = `See: ${pathOf(command)} --help`;
+  const near = nearestKey(
+    word,
+    command.commands.map((one) => one.name()),
+  );
+  return {
+    message: `There is no command ${pathOf(command)} ${word}.`,
+    hint: near === undefined ? help : `Did you mean ${near}? ${help}`,
+  };
 }
 
 /** The command that the words lead to, and the words after it. Options are passed over with their values. */
