@@ -1,6 +1,5 @@
-import { execFileSync } from "node:child_process";
-import { closeSync, constants, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 
 import { loadAgents } from "../../src/base/testing/loadAgents.js";
@@ -21,7 +20,8 @@ import { rowsOf, ServeProcess } from "../kit/serveProcess.js";
 import { sessionOf, type UpdateLog } from "../kit/turnClient.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { launchesOf, useServe } from "../kit/useServe.js";
-import { waitFor, waitUntil } from "../kit/waitFor.js";
+import { untilBusy } from "../kit/untilBusy.js";
+import { WAIT_MS, waitFor, waitUntil } from "../kit/waitFor.js";
 
 const workers = useForeignWorkers();
 const fixture = useServe();
@@ -206,13 +206,25 @@ test(
   LIMIT_MS,
 );
 
+/** Keeps whoever assigns an execution in the middle of that, for longer than a test lasts. @returns what ends it for later ones */
+function holdAssignments(home: string): () => void {
+  const change = (sql: string): void => {
+    const database = new DatabaseSync(homePaths(home).database, { timeout: WAIT_MS });
+    database.exec(sql);
+    database.close();
+  };
+  const many = Array.from({ length: 8 }, (_, index) => `sqlite_schema t${String(index)}`).join(", ");
+  change(`CREATE TRIGGER hold BEFORE UPDATE ON executions WHEN NEW.state = 'assigned' AND OLD.state = 'claimed'
+    BEGIN SELECT count(*) FROM ${many}; END`);
+  return () => {
+    change("DROP TRIGGER hold");
+  };
+}
+
 test("OC-7 a gateway killed between the proof of a worker and its assignment has started nothing: the turn runs at the next start, and the next input after it", async () => {
-  const home = fixture.home(PATIENT);
-  const folder = join(home, "agents", "echo");
-  const key = join(folder, "key");
-  execFileSync("mkfifo", [key]);
-  writeFileSync(join(folder, "agent.yaml"), JSON.stringify({ ...foreign, model: "some", api_key_file: key }));
+  const home = fixture.home(PATIENT, { agents: { echo: foreign } });
   const first = await fixture.serve(home);
+  const release = holdAssignments(home);
   const log = first.connect().run("echo", "hello");
   const worker = await workers.next();
   await worker.connected();
@@ -220,22 +232,13 @@ test("OC-7 a gateway killed between the proof of a worker and its assignment has
   await log.started();
   worker.open();
   worker.hello();
-  // The gateway reads the key once it believes the worker, and waits for whoever writes it.
-  const writer = await waitFor("the gateway reads the key", () => {
-    try {
-      return { found: openSync(key, constants.O_WRONLY | constants.O_NONBLOCK) };
-    } catch (error) {
-      return { state: { error, kinds: log.kinds, log: first.log.items.slice(-5) } };
-    }
-  });
-  expect(rowsOf(home, "SELECT worker_pid, gone_at FROM launches")).toEqual([
-    { worker_pid: worker.launched.pid, gone_at: null },
-  ]);
+  const proved = () => rowsOf(home, "SELECT worker_pid, gone_at FROM launches WHERE worker_pid IS NOT NULL");
+  await waitUntil("the worker is proved", () => proved().length === 1);
+  await untilBusy(first.pid);
+  expect(proved()).toEqual([{ worker_pid: worker.launched.pid, gone_at: null }]);
   expect(rowsOf(home, "SELECT state, launch_id FROM executions")).toEqual([{ state: "claimed", launch_id: null }]);
   await first.kill();
-  closeSync(writer);
-  rmSync(key);
-  writeFileSync(key, "a key that is there", { mode: 0o600 });
+  release();
 
   const second = (await fixture.serve(home)).connect();
   expect(alive([worker.launched.pid])).toEqual([]);
