@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 
 import { systemClock } from "../../base/clock.js";
+import { clientTokensPath } from "../../base/clientTokens.js";
 import { loadGatewayConfig, type GatewayConfig } from "../../base/config/gatewayConfig.js";
 import { ConfigError } from "../../base/configError.js";
 import { homePaths, homeRoot } from "../../base/home.js";
@@ -11,7 +12,7 @@ import { homeProblems } from "../config/homeProblems.js";
 import { checkAgents, checkEndpoints } from "../doctor/agentChecks.js";
 import { type Finding, type FindingLevel, problem, skipped } from "../doctor/finding.js";
 import { checkPeers, checkStatus } from "../doctor/gatewayChecks.js";
-import { checkCertificates, checkHome, checkSockets } from "../doctor/homeChecks.js";
+import { checkCertificates, checkHome, checkSockets, checkTokens } from "../doctor/homeChecks.js";
 import { checkClock, checkDisk, checkNode } from "../doctor/machineChecks.js";
 import { checkPorts } from "../doctor/portChecks.js";
 import { EXIT_FAILURE } from "../exitCodes.js";
@@ -59,6 +60,7 @@ async function examine(context: CommandContext, offline: boolean): Promise<reado
     ),
     ...(config === undefined ? [] : await checkPorts(config, running.listening)),
     ...checkCertificates(paths, config === undefined ? [] : certificateFiles(config, paths.root), nowMs),
+    ...checkTokens(clientTokensPath(paths.root, config?.clientTokensFile)),
     ...checkAgents(wrong.usable, env),
     ...(offline ? [skipped("endpoints", "Not tried.")] : await checkEndpoints(wrong.usable, env)),
     ...running.findings,

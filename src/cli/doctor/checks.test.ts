@@ -13,7 +13,7 @@ import { issueLeaf } from "../../rpc/tls/leafCertificate.js";
 import { openIdentity } from "../../rpc/tls/identityKey.js";
 import { checkAgents, checkEndpoints } from "./agentChecks.js";
 import { checkPeers, checkStatus } from "./gatewayChecks.js";
-import { checkCertificates, checkHome, checkSockets } from "./homeChecks.js";
+import { checkCertificates, checkHome, checkSockets, checkTokens } from "./homeChecks.js";
 import { checkClock, checkDisk, checkNode } from "./machineChecks.js";
 import { checkPorts } from "./portChecks.js";
 
@@ -114,6 +114,21 @@ test("certificates: their dates, a missing key, and what is none", async () => {
   rmSync(join(paths.tlsDir, "identity.key"));
   writeFileSync(leaf, "none");
   expect(levelAt(0)).toEqual(["problem", "ok", "problem"]);
+});
+
+test("a key that is open or damaged, and tokens that cannot be used, are told", () => {
+  const paths = homePaths(home());
+  mkdirSync(paths.tlsDir);
+  const key = join(paths.tlsDir, "identity.key");
+  const said = () => checkCertificates(paths, [], Date.now()).map(({ level, message }) => `${level} ${message}`);
+  writeFileSync(key, "junk", { mode: 0o600 });
+  expect(said()).toEqual([expect.stringMatching(/^problem .+no private key/)]);
+  chmodSync(key, 0o644);
+  expect(said()).toEqual([expect.stringMatching(/^problem Others may read/)]);
+  const tokens = join(paths.root, "client-tokens.yaml");
+  expect(checkTokens(tokens)).toEqual([]);
+  writeFileSync(tokens, "tokens: [{ name: a }]", { mode: 0o600 });
+  expect(checkTokens(tokens)).toMatchObject([{ check: "tokens", level: "problem" }]);
 });
 
 test("ports are tried where no gateway runs, and asked of the gateway where one does", async () => {

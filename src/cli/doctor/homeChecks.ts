@@ -1,7 +1,9 @@
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { accessSync, constants, existsSync, lstatSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 
+import { readClientTokens } from "../../base/clientTokens.js";
+import { ConfigError } from "../../base/configError.js";
 import { checkSocketPath, type HomePaths } from "../../base/home.js";
 import { HomeError } from "../../base/homeError.js";
 import { type Finding, ok, problem, warning } from "./finding.js";
@@ -66,10 +68,39 @@ export function checkCertificates(paths: HomePaths, more: readonly string[], now
     const fix = "Restore the key from a backup; or remove the certificate, and pair again with every peer.";
     findings.push(problem("certificates", `${own} is there without its key.`, fix));
   }
+  if (existsSync(key)) findings.push(...checkKey(key));
   const files = [own, ...more].filter((path) => path !== own || existsSync(own));
   findings.push(...files.map((path) => checkCertificate(path, nowMs)));
   if (findings.length === 0) findings.push(ok("certificates", "made at the first start"));
   return findings;
+}
+
+/** Whether a gateway would take the identity key. What is right about it is not told. */
+function checkKey(path: string): readonly Finding[] {
+  try {
+    if ((lstatSync(path).mode & 0o077) !== 0)
+      return [
+        problem("certificates", `Others may read ${path}.`, `chmod 600 ${path}; and pair again if they may have.`),
+      ];
+    createPrivateKey(readFileSync(path));
+    return [];
+  } catch (error) {
+    const fix = "Restore it from a backup; or remove it with identity.crt, and pair again with every peer.";
+    return [problem("certificates", `${path} is no private key that can be read: ${codeOf(error)}.`, fix)];
+  }
+}
+
+/** Whether the file of client tokens can be used; a gateway lets no token in where it cannot. */
+export function checkTokens(file: string): readonly Finding[] {
+  try {
+    readClientTokens(file);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError))
+      return [problem("tokens", `${file} cannot be read: ${codeOf(error)}.`, "Check it.")];
+    const fix = "Mend it there, or remove the file and make the tokens again: talaria tokens create NAME";
+    return [problem("tokens", error.message, fix)];
+  }
 }
 
 function checkCertificate(path: string, nowMs: number): Finding {
