@@ -21,6 +21,9 @@ const KNOWN: Readonly<Record<string, string>> = {
   openrouter: "https://openrouter.ai/api/v1",
 };
 
+/** What a header's value may hold. Source: RFC 9110, section 5.5. */
+const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /**
  * Makes the way to a model; sends nothing.
  * @param credential reads a secret by the name that the policy gives it
@@ -38,6 +41,15 @@ export async function openModelEndpoint(
   }
   const key = ref.credential === "" ? "" : credential(ref.credential);
   if (key === undefined) throw misconfigured(`The key of the model ${ref.model} is missing.`);
+  const { username, password } = new URL(baseUrl);
+  if (username !== "" || password !== "") {
+    throw misconfigured(`The base URL of the model ${ref.model} holds a user or a password; use api_key_file.`);
+  }
+  if (!HEADER_TEXT.test(key)) {
+    throw misconfigured(
+      `The key of the model ${ref.model} holds characters that no HTTP header may, such as a line break.`,
+    );
+  }
   const { createOpenAICompatible } = await import("../../packages/modelPackages.js");
   const provider = createOpenAICompatible({
     name: "endpoint",
