@@ -76,6 +76,7 @@ test("characters cut in two, chunks that say nothing and missing roles change no
       chunk({ content: text.slice(12, 14) }),
       chunk({ content: text.slice(14) }),
       chunk({}, "stop"),
+      usageChunk({ prompt_tokens: "many" }),
       usageChunk(),
     ),
   );

@@ -161,6 +161,8 @@ function failureOfPart(error: unknown, now: number): ModelFailure | undefined {
     if (typeof value === "object" && value !== null) {
       // Some servers send chunks of their own between those of the answer.
       if (!("choices" in value) && !("error" in value)) return undefined;
+      // Figures that are none fail no answer.
+      if ("choices" in value && Array.isArray(value.choices) && value.choices.length === 0) return undefined;
       if ("error" in value) return judgeRefusal({ status: undefined, headers: {}, body: JSON.stringify(value) }, now);
     }
     return {
