@@ -4,11 +4,16 @@ import { readTranscript } from "../../store/queries/transcript.js";
 import type { Queryable } from "../../store/sql.js";
 import type { OwnerRoom } from "../ports.js";
 import { toMessage } from "../../owner/records/toMessage.js";
+import { RpcError } from "../../rpc/rpcError.js";
+import { findSession } from "../../store/queries/sessions.js";
 
 /** Rows that are read at once: an export of a long session goes out at its reader's pace. */
 const CHUNK = 100;
 
-/** A session whole: itself, its turns, its transcript, each as it is when its part is read. */
+/**
+ * A session whole: itself, its turns, its transcript, each as it is when its part is read.
+ * @throws RpcError UNKNOWN_SESSION where it was deleted meanwhile: what has gone out is not the whole then.
+ */
 export async function* exportSession(
   session: Session,
   reader: Queryable,
@@ -27,4 +32,5 @@ export async function* exportSession(
     full = rows.length === CHUNK;
     after = rows.at(-1)?.row ?? after;
   }
+  if (findSession(reader, session.sessionId) === undefined) throw new RpcError("UNKNOWN_SESSION");
 }
