@@ -5,8 +5,14 @@ import { HOOK_EVENTS } from "./agentConfig.js";
 import { isName } from "../ids.js";
 
 const text = z.string().min(1);
-const command = z.array(text).min(1);
-const url = z.url({ protocol: /^https?$/, error: "must be an http or https address" });
+const command = z.array(text.refine((part) => !part.includes("\0"), "holds U+0000")).min(1);
+const url = z
+  .url({ protocol: /^https?$/, error: "must be an http or https address" })
+  // It is stored with every session, and would not be sent.
+  .refine(
+    (address) => !/^\s*\w+:\/\/[^/?#]*@/.test(address),
+    "must hold no user and no password: they belong to a key or a header",
+  );
 
 /** A value, or where it is kept: written as a text, `{ env: NAME }` or `{ file: PATH }`. */
 const source = z.preprocess(

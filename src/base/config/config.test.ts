@@ -197,6 +197,12 @@ hooks: { turn_ended: [{ command: [../note] }] }
     ["runtime: echo\nhooks:\n  turn_start: []\n", { hint: "did you mean turn_started?", line: 3 }],
     ["runtime: echo\nhooks:\n  turn_ended: [{ command: [x], timeout_ms: 60001 }]\n", { line: 3 }],
     ["runtime: echo\nworker: { env: { KEY: { env: KEY } } }\n", { key: "worker.env.KEY" }],
+    [
+      "runtime: openai\nmodel: m\nbase_url: http://me:word@h/v1\n",
+      { key: "base_url", line: 3, problem: /no password/ },
+    ],
+    ["runtime: echo\nmcp_servers:\n  a: { url: 'https://me@h/' }\n", { key: "mcp_servers.a.url", line: 3 }],
+    ['runtime: echo\nhooks:\n  turn_ended: [{ command: ["a\\0b"] }]\n', { line: 3, problem: "holds U+0000" }],
     ["runtime: echo\nfallback_models: [m]\n", { key: "fallback_models", problem: "needs a model before it" }],
   ])("%j is refused", (text, expected) => {
     expect(errorOf(() => parseYaml(text, "agent.yaml", agentConfigSchema))).toMatchObject(expected);
