@@ -39,6 +39,8 @@ export type OutboxContent =
 /** Reads what a worker left behind: 32 bytes of HMAC-SHA256 over the execution's id, a zero byte and the encoded result after them. */
 export function readOutbox(directory: string, key: Uint8Array, executionId: string): OutboxContent {
   const path = join(directory, "result");
+  // Whatever else stands in the folder's place, no worker of ours has put it there, and a start must not fail over it.
+  if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === false) return { kind: "refused" };
   const facts = lstatSync(path, { throwIfNoEntry: false });
   if (facts === undefined) return { kind: "empty" };
   if (!facts.isFile() || facts.size > LIMITS.messageBytes + CODE_BYTES || facts.size < CODE_BYTES) {

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -251,3 +251,19 @@ test("OW-R11 a result of one execution is refused under another's name", () => {
   expect(readOutbox(directory, outboxKey(store.homeKey, one), two)).toEqual({ kind: "refused" });
   expect(readOutbox(join(directory, "none"), outboxKey(store.homeKey, one), one)).toEqual({ kind: "empty" });
 });
+
+test.each([
+  ["a file", (path: string) => writeFileSync(path, "")],
+  ["a link to another folder", (path: string) => symlinkSync(home.paths.outboxesDir, path)],
+])(
+  "a start is not held up by %s in the place of an outbox: the turn is unknown, and what stood there is gone",
+  async (_, put) => {
+    const left = await leaveBehind();
+    const directory = outboxDirectory(home.paths.outboxesDir, left.lost);
+    rmSync(directory, { recursive: true });
+    put(directory);
+    await restart();
+    await recoverUntil(Infinity);
+    expectRecovered(left);
+  },
+);
