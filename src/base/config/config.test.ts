@@ -101,6 +101,8 @@ describe("talaria.yaml", () => {
 
   test("an unreadable file is named", () => {
     expect(errorOf(() => loadGatewayConfig(directory, machine))).toMatchObject({ file: directory, problem: /EISDIR/ });
+    // A pipe would be waited for.
+    expect(errorOf(() => loadGatewayConfig("/dev/zero", machine))).toMatchObject({ problem: "is no regular file" });
   });
 });
 

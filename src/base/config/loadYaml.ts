@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
-
 import type { Document } from "yaml";
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
 
 import { ConfigError } from "../configError.js";
+import { type PlainFile, readPlainFile } from "../readPlainFile.js";
 import { knownKeys } from "./knownKeys.js";
 import { nearestKey } from "./nearestKey.js";
 
@@ -146,17 +145,17 @@ function didYouMean(typed: string, known: readonly string[]): { readonly hint?: 
 }
 
 function readOrEmpty(file: string): string {
-  let text: string;
+  let found: PlainFile;
   try {
-    text = readFileSync(file, "utf8");
+    found = readPlainFile(file, LARGEST_FILE_BYTES);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "ENOENT") return "";
     const hint = "check that path, and who may read it";
     throw new ConfigError({ file, problem: `cannot be read: ${code ?? "unknown error"}`, hint }, { cause: error });
   }
-  if (text.length > LARGEST_FILE_BYTES) throw new ConfigError({ file, problem: "is larger than 1 MiB" });
-  return text;
+  if (found.kind === "read") return found.bytes.toString("utf8");
+  throw new ConfigError({ file, problem: found.kind === "large" ? "is larger than 1 MiB" : "is no regular file" });
 }
 
 /** The line of the key at `path`, or of the nearest enclosing key that is in the file. */
