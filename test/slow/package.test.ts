@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -66,6 +66,20 @@ test("an installation of the tarball is small and brings no tool along", () => {
   for (const inside of ["@modelcontextprotocol/sdk", "@ai-sdk/openai-compatible", "zod", "@grpc/grpc-js"]) {
     expect(licences).toContain(`\n${inside} `);
   }
+});
+
+test("what the pages of the installed package point at has come with it, but for the sources", () => {
+  const root = join(folder, "node_modules", "talaria");
+  const pages = ["README.md", "ARCHITECTURE.md", ...readdirSync(join(root, "docs")).map((name) => join("docs", name))];
+  const dead = pages
+    .filter((page) => page.endsWith(".md"))
+    .flatMap((page) =>
+      [...readFileSync(join(root, page), "utf8").matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
+        .map(([, target = ""]) => target)
+        .filter((target) => !/^[a-z]+:/.test(target) && !/^\.\.\/(?:src|test|bench)\//.test(target))
+        .filter((target) => !existsSync(join(root, dirname(page), target))),
+    );
+  expect(dead).toEqual([]);
 });
 
 test("the installed package makes a home, serves it, runs a turn and drains at SIGTERM", async () => {
