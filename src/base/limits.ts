@@ -33,6 +33,10 @@ export const LIMITS = Object.freeze({
   pageSize: 50,
   /** Most items in a page. */
   pageSizeMax: 100,
+  /** Long texts of a page together; one item that is longer is a page of its own. */
+  pageBytes: 2 * MIB,
+  /** Texts of a session's snapshot together. */
+  snapshotBytes: 3 * MIB,
   /** Tool arguments above this many bytes of JSON are reduced. */
   toolArgumentsBytes: 64 * KIB,
   /** Keys kept when tool arguments are reduced. */

@@ -31,3 +31,13 @@ test("a page ends where there is no further row", () => {
   expect(cutPage([1, 2, 3], 2)).toEqual({ page: [1, 2], last: 2 });
   expect(cutPage([1, 2], 2)).toEqual({ page: [1, 2] });
 });
+
+test("a page of long rows holds as many as one message carries, at least one", () => {
+  const rows = [1, 3, 1, 1];
+  const mib = (size: number): number => size * 2 ** 19;
+  expect(cutPage(rows, 3, mib)).toEqual({ page: [1], last: 1 });
+  expect(cutPage(rows.slice(1), 2, mib)).toEqual({ page: [3], last: 3 });
+  expect(cutPage(rows.slice(2), 1, mib)).toEqual({ page: [1], last: 1 });
+  expect(cutPage(rows.slice(2), 2, mib)).toEqual({ page: [1, 1] });
+  expect(cutPage([9], 2, mib)).toEqual({ page: [9] });
+});

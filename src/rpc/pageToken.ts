@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
+import { fitting } from "../base/fitting.js";
 import { LIMITS } from "../base/limits.js";
 import { RpcError } from "./rpcError.js";
 
@@ -46,12 +47,18 @@ export function pageSizeOf(asked: number): number {
   return asked === 0 ? LIMITS.pageSize : asked;
 }
 
-/** One page made of up to `size + 1` rows: the rows, and the place to go on from where there are more. */
+/**
+ * One page made of up to `size + 1` rows: the rows, and the place to go on from where there are more. A page holds fewer than `size` where
+ * more would be too much for one message.
+ * @param textBytes bytes of a row's texts that may be long; default none
+ */
 export function cutPage<Row>(
   rows: readonly Row[],
   size: number,
+  textBytes: (row: Row) => number = () => 0,
 ): { readonly page: readonly Row[]; readonly last?: Row } {
-  const page = rows.slice(0, size);
-  const last = rows.length > size ? page.at(-1) : undefined;
+  const most = Math.max(1, fitting(rows, textBytes, LIMITS.pageBytes).length);
+  const page = rows.slice(0, Math.min(size, most));
+  const last = rows.length > page.length ? page.at(-1) : undefined;
   return last === undefined ? { page } : { page, last };
 }

@@ -106,6 +106,23 @@ test("an unknown agent, a reserved title and a missing key are refused with the 
   await expect(unaryCall(client, SessionServiceService.getSession, { sessionId: "x" })).rejects.toThrow(/session_id/);
 });
 
+test("a transcript of long rows is read in pages that one message carries", async () => {
+  const { client, context } = await useGateway();
+  const { sessionId } = await create(client);
+  const texts = ["a", "b", "c", "d", "e"].map((letter) => letter.repeat(1_000_000));
+  for (const text of texts) await context.store.writer.execute(addRows, { sessionId, texts: [text] });
+  const read: string[] = [];
+  const sizes: number[] = [];
+  for (let pageToken = "", first = true; first || pageToken !== ""; first = false) {
+    const page = await unaryCall(client, SessionServiceService.readTranscript, { sessionId, pageSize: 100, pageToken });
+    read.push(...page.messages.map(({ text }) => text));
+    sizes.push(page.messages.length);
+    pageToken = page.nextPageToken;
+  }
+  expect(sizes).toEqual([2, 2, 1]);
+  expect(read.map((text) => [text[0], text.length])).toEqual(texts.map((text) => [text[0], text.length]));
+});
+
 test("lists page through everything once, last changed first, by filter", async () => {
   const { client, context } = await useGateway();
   const ids: string[] = [];

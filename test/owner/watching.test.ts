@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { DirectMessageServiceService } from "../../src/gen/talaria/dm/v1/direct_message_service.js";
 import { unaryCall } from "../../src/rpc/clients/unaryCall.js";
-import { sessionOf } from "../kit/turnClient.js";
+import { sessionOf, type UpdateLog } from "../kit/turnClient.js";
 import { useForeignWorkers } from "../kit/useForeignWorkers.js";
 import { useTestGateway } from "../kit/useTestGateway.js";
 import { waitUntil } from "../kit/waitFor.js";
@@ -65,6 +65,29 @@ test("a session with many inputs does not hold back another: each gets its turn 
     otherSession,
   ).map(({ text }) => text);
   expect(order.indexOf("other")).toBeLessThan(order.indexOf("3"));
+});
+
+test("a session of long inputs is watched with as many of them as one message carries, and they are all there in the end", async () => {
+  const { client, rows } = gateway();
+  const first = client.run("echo", "!approve hold");
+  const sessionId = await sessionOf(first);
+  const { promptId } = await first.next("promptRaised");
+  const followers: UpdateLog[] = [];
+  for (const letter of ["a", "b", "c", "d", "e"]) {
+    const follower = client.say(sessionId, letter.repeat(1_000_000));
+    await follower.next("inputQueued");
+    followers.push(follower);
+  }
+  const { queued, messages } = await client.watch(sessionId).next("snapshot");
+  expect(queued.map(({ text }) => text[0])).toEqual(["a", "b", "c"]);
+  expect(messages).toHaveLength(1);
+  await client.choose(promptId, 1);
+  for (const follower of followers) expect((await follower.outcome()).outcome).toBe("COMPLETED");
+  const running = () =>
+    rows("SELECT 1 FROM sessions WHERE running_execution_id IS NOT NULL AND session_id = ?", sessionId);
+  await waitUntil("the session is free", () => running().length === 0);
+  const snapshot = await client.watch(sessionId, { snapshotRows: 100 }).next("snapshot");
+  expect(snapshot.messages.map(({ text }) => text[0])).toEqual(["d", "e", "e"]);
 });
 
 test("a Bot Chat goes on behind an unknown outcome: the next message runs, a boundary is written", async () => {

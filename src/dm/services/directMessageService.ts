@@ -91,7 +91,7 @@ export function createDirectMessageService(options: DirectMessageServiceOptions)
           gateway: request.gateway,
           ...(client.role === "client" ? { scope: scopeOf(client) } : {}),
         });
-        const { page, last } = cutPage(rows, limit);
+        const { page, last } = cutPage(rows, limit, ({ reply }) => Buffer.byteLength(reply?.text ?? ""));
         return {
           deliveries: page.map((row) => ({ ...toDelivery(row, lanePosition(store.reader, row)), body: "" })),
           nextPageToken: last === undefined ? "" : tokens.make(list, [last.sequence]),

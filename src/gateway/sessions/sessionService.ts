@@ -10,7 +10,7 @@ import { defineServerStream, defineUnary } from "../../rpc/harness/methods.js";
 import type { Principal } from "../../rpc/principal.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import { familyOf, findSession, listSessions, sessionPolicy, type SessionRow } from "../../store/queries/sessions.js";
-import { readTranscript } from "../../store/queries/transcript.js";
+import { readTranscript, transcriptBytes } from "../../store/queries/transcript.js";
 import { changeSession, type ChangeSession } from "../../store/turns/changeSession.js";
 import { BOT_CHAT_TITLE } from "../../store/turns/ensureBotChat.js";
 import {
@@ -119,7 +119,7 @@ export function createSessionService(
         const list = ["transcript", sessionId];
         const size = pageSizeOf(pageSize);
         const after = Number(tokens.read(list, pageToken)?.[0] ?? 0);
-        const { page, last } = cutPage(readTranscript(reader, sessionId, after, size + 1), size);
+        const { page, last } = cutPage(readTranscript(reader, sessionId, after, size + 1), size, transcriptBytes);
         return {
           messages: page.map(toMessage),
           nextPageToken: last === undefined ? "" : tokens.make(list, [last.row]),

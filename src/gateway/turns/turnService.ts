@@ -147,7 +147,7 @@ export function createTurnService(owner: Owner, storage: Pick<StorageGuard, "pro
           after: place === undefined ? undefined : { createdAt: Number(place[0]), promptId: String(place[1]) },
           limit: size + 1,
         });
-        const cut = cutPage(rows, size);
+        const cut = cutPage(rows, size, ({ request }) => request.length);
         return Promise.resolve({
           prompts: cut.page.map(toPrompt),
           nextPageToken: cut.last === undefined ? "" : tokens.make(list, [cut.last.created_at, cut.last.prompt_id]),

@@ -2,7 +2,7 @@ import type { TurnEvent } from "../../gen/talaria/types/v1/event.js";
 import { DeltaChannel } from "../../gen/talaria/types/v1/event.js";
 
 /** Most of a running answer that a snapshot shows, UTF-16 units; the whole answer is in the receipt. */
-const MAX_LENGTH = 1_048_576;
+const MAX_LENGTH = 524_288;
 
 /** The answer of a running turn as far as it has been streamed. */
 export class RunningText {

@@ -1,10 +1,12 @@
 import type { SessionSnapshot, SessionUpdate } from "../../gen/talaria/gateway/v1/turn_service.js";
 import type { Cursor } from "../../gen/talaria/types/v1/cursor.js";
+import { fitting } from "../../base/fitting.js";
+import { LIMITS } from "../../base/limits.js";
 import { reasonError } from "../../rpc/rpcError.js";
 import { toTimestamp } from "../../rpc/wire/times.js";
 import { findSession } from "../../store/queries/sessions.js";
-import { newestRows } from "../../store/queries/transcript.js";
-import { queuedTurns, runningTurn } from "../../store/queries/turns.js";
+import { newestRows, transcriptBytes } from "../../store/queries/transcript.js";
+import { queuedTurns, runningTurn, type TurnRows } from "../../store/queries/turns.js";
 import type { Queryable } from "../../store/sql.js";
 import { openPromptRows } from "../../store/turns/promptRow.js";
 import { toPrompt } from "../prompts/promptRecord.js";
@@ -98,12 +100,25 @@ function gapUpdate(
 function snapshotOf(running: Running, reader: Queryable, sessionId: string, rows: number): SessionSnapshot {
   const session = findSession(reader, sessionId);
   const turn = runningTurn(reader, sessionId);
+  const runningText = running.runningText(sessionId);
+  const prompts = openPromptRows(reader, sessionId);
+  const promptBytes = prompts.reduce((sum, { request }) => sum + request.length, 0);
+  const shown = turnBytes(turn) + Buffer.byteLength(runningText) + promptBytes;
+  // What waits comes before what was: a viewer can read the transcript by pages.
+  const queued = fitting(queuedTurns(reader, sessionId, SNAPSHOT_QUEUED), turnBytes, LIMITS.snapshotBytes - shown);
+  const queuedBytes = queued.reduce((sum, one) => sum + turnBytes(one), 0);
+  const newest = newestRows(reader, sessionId, rows).toReversed();
+  const messages = fitting(newest, transcriptBytes, LIMITS.snapshotBytes - shown - queuedBytes).toReversed();
   return {
     session: session === undefined ? undefined : toSession(session),
     running: turn === undefined ? undefined : toTurn(turn),
-    runningText: running.runningText(sessionId),
-    queued: queuedTurns(reader, sessionId, SNAPSHOT_QUEUED).map(toTurn),
-    prompts: openPromptRows(reader, sessionId).map(toPrompt),
-    messages: newestRows(reader, sessionId, rows).map(toMessage),
+    runningText,
+    queued: queued.map(toTurn),
+    prompts: prompts.map(toPrompt),
+    messages: messages.map(toMessage),
   };
+}
+
+function turnBytes(turn: TurnRows | undefined): number {
+  return Buffer.byteLength(turn?.input.text ?? "") + (turn?.execution?.result?.length ?? 0);
 }

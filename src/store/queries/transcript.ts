@@ -21,6 +21,11 @@ export interface TranscriptRow {
   readonly createdAt: number;
 }
 
+/** Bytes of a row's texts that may be long. */
+export function transcriptBytes({ text, reasoning, toolCalls }: TranscriptRow): number {
+  return Buffer.byteLength(text) + Buffer.byteLength(reasoning ?? "") + Buffer.byteLength(toolCalls ?? "");
+}
+
 interface Columns extends AuthorColumns {
   row: number;
   role: TranscriptRow["role"];
