@@ -25,6 +25,17 @@ export function cutToCodePoints(text: string, limit: number, mark = ""): string 
   return room < 0 ? text.slice(0, indexAfter(text, limit)) : text.slice(0, indexAfter(text, room)) + mark;
 }
 
+/** `text` in pieces of at most `limit` code points, which splits no surrogate pair; none for an empty one. */
+export function piecesOf(text: string, limit: number): readonly string[] {
+  const pieces: string[] = [];
+  for (let rest = text; rest !== "";) {
+    const end = indexAfter(rest, limit);
+    pieces.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  return pieces;
+}
+
 /** `text` without white space at either end, then cut to `limit` code points. */
 export function trimToCodePoints(text: string, limit: number, mark = ""): string {
   return cutToCodePoints(text.trim(), limit, mark);

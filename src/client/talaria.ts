@@ -22,6 +22,7 @@ import { RpcError } from "../rpc/rpcError.js";
 import { openConnection, type TalariaClientOptions, type TalariaConnection } from "./talariaClient.js";
 import { deliveryError, turnError } from "./turnError.js";
 import { createTurnReader, type TurnStep } from "./turnSteps.js";
+import { wholeAnswer } from "./wholeAnswer.js";
 
 /** An input. */
 export interface TurnInput {
@@ -74,6 +75,8 @@ export interface Talaria extends Pick<TalariaConnection, "call" | "stream" | "ne
   runTurn(input: TurnInput, options?: Abortable): AsyncGenerator<TurnStep, void, undefined>;
   /** Runs a turn to its end. @returns the turn @throws RpcError with the turn's reason where it did not complete. */
   ask(input: TurnInput, options?: Abortable): Promise<Turn>;
+  /** The whole answer of a turn that has ended, also where it is too long for its receipt. */
+  answerOf(turn: Turn, options?: Abortable): Promise<string>;
   /** Stops an execution. */
   stopTurn(executionId: string, options?: Abortable): Promise<void>;
   /** Answers a prompt. */
@@ -180,6 +183,7 @@ export function connectTalaria(options: TalariaClientOptions): Talaria {
       }
       throw new RpcError("UNKNOWN_ERROR", { message: "The turn's stream ended before its outcome." });
     },
+    answerOf: (turn, { signal } = {}) => wholeAnswer(connection, turn, signal),
     async stopTurn(executionId, given) {
       await call(TurnServiceService.stopTurn, { requestId: newRequestId(), executionId }, given);
     },

@@ -95,3 +95,17 @@ test("attached images reach the model beside the text", MANY_COMMANDS, async () 
     await model.close();
   }
 });
+
+test("an answer that no single message carries is printed, shown and exported whole", MANY_COMMANDS, async () => {
+  const { home } = await serve();
+  const answer = "12345".repeat(1_000_000);
+  const ran = await talaria("--home", home, "run", "main", "!repeat 1000000 12345");
+  expect(ran).toMatchObject({ code: 0, stderr: "" });
+  expect(ran.stdout === `${answer}\n`).toBe(true);
+  const [{ sessionId }] = JSON.parse((await talaria("--home", home, "--json", "sessions")).stdout) as [Shown];
+  for (const command of ["show", "export"]) {
+    const { code, stdout } = await talaria("--home", home, "sessions", command, sessionId);
+    expect(code).toBe(0);
+    expect(stdout.length).toBeGreaterThan(answer.length);
+  }
+});

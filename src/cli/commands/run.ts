@@ -2,6 +2,7 @@ import { buffer as readAll } from "node:stream/consumers";
 
 import { systemClock } from "../../base/clock.js";
 import { nearestKey } from "../../base/config/nearestKey.js";
+import { wholeAnswer } from "../../client/wholeAnswer.js";
 import { AgentServiceService } from "../../gen/talaria/gateway/v1/agent_service.js";
 import { SessionUpdate, type Turn, TurnServiceService } from "../../gen/talaria/gateway/v1/turn_service.js";
 import { TurnOutcome } from "../../gen/talaria/types/v1/result.js";
@@ -78,7 +79,7 @@ async function runTurn(
     throw new CliError("UNKNOWN_ERROR", "The gateway ended the stream before the turn had an outcome.", hint);
   }
   if (options.usageFile !== undefined) saveUsage(options.usageFile, ended);
-  if (!context.json) view.finish(ended.result?.finalResponse ?? "");
+  if (!context.json) view.finish(await wholeAnswer(gateway, ended));
   if (live) terminal.err(terminal.paint("err", ["dim"], turnSummary(ended)));
   return conclude(ended);
 }

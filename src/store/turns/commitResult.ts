@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 
+import { piecesOf } from "../../base/codePoints.js";
 import { defineCommand } from "../command.js";
 import { retryOfTurn } from "../deliveries/retryDelivery.js";
 import { chunkedAnswer } from "../queries/chunkedAnswer.js";
@@ -14,6 +15,9 @@ import { checkFence } from "./fence.js";
 import { settleTurn } from "./settleTurn.js";
 import type { StoredUsage } from "../usage/storedUsage.js";
 import type { StoredAuthor } from "./storedAuthor.js";
+
+/** Text of one row of an answer that came in chunks, code points: a row must fit in one message, with everything around it. */
+const ROW_CODE_POINTS = 262_144;
 
 /** A validated receipt and what the owner makes of it. */
 export interface ResultCommit {
@@ -63,12 +67,11 @@ export const commitResult = defineCommand<ResultCommit, ResultCommitResult>({
     const end = { inputId: execution.input_id, executionId: execution.execution_id, outcome, failure, stopped, now };
     // What a turn said before it failed would stand in its retry's way as an answer.
     if (answer !== "" && retryOfTurn(tx, end) === undefined) {
-      appendMessages(
-        tx,
-        execution.session_id,
-        [{ role: "assistant", text: answer, author: commit.author, executionId: execution.execution_id }],
-        now,
-      );
+      const texts = commit.chunkedAnswerSha256 === undefined ? [answer] : piecesOf(answer, ROW_CODE_POINTS);
+      const { author } = commit;
+      const executionId = execution.execution_id;
+      const rows = texts.map((text) => ({ role: "assistant" as const, text, author, executionId }));
+      appendMessages(tx, execution.session_id, rows, now);
     }
     addUsageToSession(tx, execution.session_id, commit.usage);
     addUsageToDay(tx, execution.session_id, commit.usage, now);
