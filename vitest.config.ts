@@ -9,11 +9,13 @@ const slow = [
   "test/slow/**/*.test.ts",
   "test/crash/**/*.test.ts",
   // Many commands, each a process of its own.
-  "test/cli/{access,agents,client,commands,contexts,home,operate,peers,run,serve,terminal,top}.test.ts",
+  "test/cli/{access,agents,client,commands,contexts,home,operate,peerClocks,peers,run,serve,terminal,top,tracing}.test.ts",
+  "test/relay/command.test.ts",
   // Deaths of whole gateways, and floods.
+  "test/dm/killed.test.ts",
   "test/owner/{killed,slowViewer}.test.ts",
   "test/replay/{turns*,blackHole}.test.ts",
-  "test/packaging/{backup,firstProcess,olderHome}.test.ts",
+  "test/packaging/{backup,detached,firstProcess,olderHome}.test.ts",
   "test/worker/{acp,sdk,toolsTerminal}.test.ts",
 ];
 
