@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.js";
-import { whenAwake } from "./whenAwake.js";
+import { whenAwake } from "../../base/whenAwake.js";
 
 /** How long a turn may take, and how long it may be silent; 0 = no bound. Milliseconds. */
 export interface TurnBounds {

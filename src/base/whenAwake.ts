@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.js";
+import type { Clock } from "./clock.js";
 
 /** A timer that runs later than this was kept waiting by the process itself, milliseconds. */
 const OVERSLEPT_MS = 1_000;
