@@ -145,6 +145,21 @@ const results: readonly [string, Parameters<ForeignWorker["result"]>[0], string]
   ["a digest that is none", { finalResponse: "", answer: { sha256: Buffer.alloc(5), sizeBytes: 5n } }, "sha256"],
   ["an answer beside a chunked one", { finalResponse: "x", answer: { sha256: Buffer.alloc(32) } }, "final_response"],
 ];
+test("OW45 F25 a result with the largest counts that the contract allows is kept, and its session can be read", async () => {
+  const { run, worker } = await beginRunning();
+  const most = 2n ** 53n;
+  worker.result({ finalResponse: "done", promptTokens: most, completionTokens: most });
+  expect(await run.outcome()).toMatchObject({ outcome: "COMPLETED", answer: "done" });
+  await worker.next("finish");
+  await worker.leave();
+  const sessionId = await sessionOf(run);
+  const rows = gateway().rows<{ tokens: number }>(
+    "SELECT input_tokens AS tokens FROM sessions WHERE session_id = ?",
+    sessionId,
+  );
+  expect(rows).toEqual([{ tokens: Number.MAX_SAFE_INTEGER }]);
+});
+
 test.each(results)("OW45 F25 a result with %s is refused, naming the field", async (_name, result, field) => {
   const { run, worker } = await beginRunning();
   worker.result(result);

@@ -1,3 +1,4 @@
+import { toCount } from "../../base/toCount.js";
 import type { TurnResult } from "../../gen/talaria/types/v1/result.js";
 import { failureReason } from "../../rpc/failureReason.js";
 import { reasonEntry, reasonOfNumber } from "../../rpc/reasons.js";
@@ -45,11 +46,11 @@ export function judgeResult(result: TurnResult, context: ResultContext): ResultJ
     outcome,
     failure: outcome === "completed" ? undefined : failureIn(result, outcome, context),
     usage: {
-      inputTokens: Number(usage.inputTokens),
-      outputTokens: Number(usage.outputTokens),
-      cacheReadTokens: Number(usage.cacheReadTokens),
-      cacheWriteTokens: Number(usage.cacheWriteTokens),
-      reasoningTokens: Number(usage.reasoningTokens),
+      inputTokens: toCount(usage.inputTokens),
+      outputTokens: toCount(usage.outputTokens),
+      cacheReadTokens: toCount(usage.cacheReadTokens),
+      cacheWriteTokens: toCount(usage.cacheWriteTokens),
+      reasoningTokens: toCount(usage.reasoningTokens),
       apiCalls: usage.apiCalls,
       costUsd: usage.estimatedCostUsd ?? 0,
     },

@@ -1,5 +1,6 @@
 import { countCodePoints, exceedsCodePoints } from "../../base/codePoints.js";
 import { LIMITS } from "../../base/limits.js";
+import { toCount } from "../../base/toCount.js";
 import {
   BackgroundState,
   ChildState,
@@ -49,10 +50,10 @@ export function planOperation(operation: StoreOperation | undefined, origin: Ope
       );
       return {
         kind: "compact",
-        firstRow: Number(firstRow),
-        lastRow: Number(lastRow),
+        firstRow: toCount(firstRow),
+        lastRow: toCount(lastRow),
         summary: { role: "system", text: summary, author: origin.author, executionId: origin.executionId },
-        expectedRevision: Number(expectedRevision),
+        expectedRevision: toCount(expectedRevision),
       };
     }
     case "setTitle": {
@@ -181,8 +182,8 @@ function planUsage(usage: RecordUsage, field: string): StoreOperationPlan {
     purpose: usage.purpose,
     provider: usage.provider,
     model: usage.model,
-    inputTokens: Number(usage.inputTokens),
-    outputTokens: Number(usage.outputTokens),
+    inputTokens: toCount(usage.inputTokens),
+    outputTokens: toCount(usage.outputTokens),
     apiCalls: usage.apiCalls,
     costUsd: cost,
   };

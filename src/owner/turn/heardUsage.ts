@@ -1,4 +1,5 @@
 import { LIMITS } from "../../base/limits.js";
+import { toCount } from "../../base/toCount.js";
 import type { Usage } from "../../gen/talaria/types/v1/result.js";
 import { RpcError } from "../../rpc/rpcError.js";
 import type { StoredUsage } from "../../store/usage/storedUsage.js";
@@ -24,11 +25,11 @@ export class HeardUsage {
       throw new RpcError("FRAME_INVALID", { message: "A heartbeat's usage is out of its bounds." });
     }
     this.#heard = {
-      inputTokens: Number(inputTokens),
-      outputTokens: Number(outputTokens),
-      cacheReadTokens: Number(cacheReadTokens),
-      cacheWriteTokens: Number(cacheWriteTokens),
-      reasoningTokens: Number(reasoningTokens),
+      inputTokens: toCount(inputTokens),
+      outputTokens: toCount(outputTokens),
+      cacheReadTokens: toCount(cacheReadTokens),
+      cacheWriteTokens: toCount(cacheWriteTokens),
+      reasoningTokens: toCount(reasoningTokens),
       apiCalls,
       costUsd,
     };

@@ -1,5 +1,6 @@
 import type { Tx } from "../sql.js";
 import { addUsageToDay } from "../usage/addUsageToDay.js";
+import { MOST_COUNTED } from "../usage/mostCounted.js";
 import { appendMessages } from "./appendMessages.js";
 import type { OperationRefusal, StoreOperationPlan } from "./storeOperation.js";
 
@@ -79,8 +80,9 @@ function addUsage(tx: Tx, place: OperationPlace, usage: Of<"usage">): Applied {
     `INSERT INTO auxiliary_usage (session_id, purpose, provider, model, input_tokens, output_tokens, api_calls, cost_usd)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_id, purpose, provider, model) DO UPDATE SET
-       input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
-       api_calls = api_calls + excluded.api_calls, cost_usd = cost_usd + excluded.cost_usd`,
+       input_tokens = MIN(${MOST_COUNTED}, input_tokens + excluded.input_tokens),
+       output_tokens = MIN(${MOST_COUNTED}, output_tokens + excluded.output_tokens),
+       api_calls = MIN(${MOST_COUNTED}, api_calls + excluded.api_calls), cost_usd = cost_usd + excluded.cost_usd`,
     place.sessionId,
     usage.purpose,
     usage.provider,

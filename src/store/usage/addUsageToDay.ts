@@ -1,5 +1,6 @@
 import { utcDay } from "../../base/utcDay.js";
 import type { Tx } from "../sql.js";
+import { MOST_COUNTED } from "./mostCounted.js";
 
 /** What model calls have used. */
 export interface DayUsage {
@@ -26,12 +27,12 @@ export function addUsageToDay(tx: Tx, sessionId: string, usage: DayUsage, now: n
        api_calls, cost_usd)
      SELECT ?, agent, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE session_id = ?
      ON CONFLICT (day, agent) DO UPDATE SET
-       input_tokens = MIN(${MOST}, input_tokens + excluded.input_tokens),
-       output_tokens = MIN(${MOST}, output_tokens + excluded.output_tokens),
-       cache_read_tokens = MIN(${MOST}, cache_read_tokens + excluded.cache_read_tokens),
-       cache_write_tokens = MIN(${MOST}, cache_write_tokens + excluded.cache_write_tokens),
-       reasoning_tokens = MIN(${MOST}, reasoning_tokens + excluded.reasoning_tokens),
-       api_calls = MIN(${MOST}, api_calls + excluded.api_calls), cost_usd = cost_usd + excluded.cost_usd`,
+       input_tokens = MIN(${MOST_COUNTED}, input_tokens + excluded.input_tokens),
+       output_tokens = MIN(${MOST_COUNTED}, output_tokens + excluded.output_tokens),
+       cache_read_tokens = MIN(${MOST_COUNTED}, cache_read_tokens + excluded.cache_read_tokens),
+       cache_write_tokens = MIN(${MOST_COUNTED}, cache_write_tokens + excluded.cache_write_tokens),
+       reasoning_tokens = MIN(${MOST_COUNTED}, reasoning_tokens + excluded.reasoning_tokens),
+       api_calls = MIN(${MOST_COUNTED}, api_calls + excluded.api_calls), cost_usd = cost_usd + excluded.cost_usd`,
     utcDay(now),
     inputTokens,
     outputTokens,
@@ -43,5 +44,3 @@ export function addUsageToDay(tx: Tx, sessionId: string, usage: DayUsage, now: n
     sessionId,
   );
 }
-
-const MOST = String(Number.MAX_SAFE_INTEGER);

@@ -10,7 +10,9 @@ import { useStore } from "../testing/useStore.js";
 import { persistOperation } from "../turns/persistOperation.js";
 import { deleteSession } from "../turns/sessionRequests.js";
 import { fresh, TurnBench } from "../turns/testing/turnBench.js";
+import { findSession } from "../queries/sessions.js";
 import { addUsageToDay } from "./addUsageToDay.js";
+import { addUsageToSession } from "./addUsageToSession.js";
 import { liftBudget, notePause, noteResume } from "./noteBudget.js";
 import { listUsageDays, usageOfDay } from "./usageDays.js";
 
@@ -95,6 +97,7 @@ test("counters stop at what can be read back exactly", async () => {
         name: "test.use",
         run: (tx) => {
           addUsageToDay(tx, sessionId, { inputTokens: most, outputTokens: 1, apiCalls: 0, costUsd: 0 }, DAY_MS);
+          addUsageToSession(tx, sessionId, usage(most));
           return null;
         },
       },
@@ -102,6 +105,7 @@ test("counters stop at what can be read back exactly", async () => {
     );
   }
   expect(usageOfDay(store.reader, "echo", 1)).toMatchObject({ inputTokens: most, outputTokens: 2 });
+  expect(findSession(store.reader, sessionId)?.usage).toMatchObject({ inputTokens: most, outputTokens: 2 });
 });
 
 test("a pause is noted once, a lift keeps who was first, and a day can be paged through", async () => {
